@@ -282,7 +282,8 @@ export const CONTENT = {
     example: { files: { 'replies.csv': 'from,text\n4.474E+11,STOP\n' }, run: 'listen --from replies.csv' },
   },
   'unread-event': {
-    cause: 'An event has neither an id and a state, nor a sender and a text, at the places where they are looked for.',
+    cause:
+      'An event has neither an id and a state, nor a sender and a text, at the places where handbill looks for them.',
     fix: 'Name the places under `webhook.fields`; `handbill listen --explain FILE` shows how an event is read.',
     example: { files: { 'reports.json': '[{ "hello": "world" }]\n' }, run: 'listen --from reports.json' },
   },

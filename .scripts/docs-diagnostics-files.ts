@@ -21,7 +21,7 @@ export const FILES = {
   'file-too-large': {
     cause:
       'Campaign and project files have at most 1 MiB, templates 64 KiB, price lists and partials what the message says.',
-    fix: 'Look whether the right file is named. A list of recipients may have any size; it is a CSV file of its own.',
+    fix: 'Look whether the right file is named. A list of recipients may have any size; it is a separate CSV file.',
     example: {
       files: { 'hello/hello.hbs': { bytes: 'x'.repeat(70_000), shown: '(70,000 characters)' } },
     },
@@ -46,7 +46,7 @@ export const FILES = {
   'yaml-syntax': {
     cause:
       'A text that begins with `{{`, or holds `: ` or ` #`, has no quotes, a text in quotes holds the same quotes, a bracket or a quote is not closed, or a line is indented too little or with a tab.',
-    fix: 'Look at the place and the line above it. Put a text that begins with `{{` in quotes, and a text with double quotes in single quotes. A text after `|`, in lines of its own, needs no quotes.',
+    fix: 'Look at the place and the line above it. Put a text that begins with `{{` in quotes, and a text with double quotes in single quotes. A text after `|`, on separate lines, needs no quotes.',
     example: { files: { 'hello/campaign.yaml': 'name: hello\ntemplate: {{first_name}}, it is ready\n' } },
   },
   'yaml-duplicate-key': {
@@ -80,7 +80,7 @@ export const FILES = {
   },
   'yaml-several-documents': {
     cause: 'A line with `---` begins a second document.',
-    fix: 'Write each campaign into a file of its own.',
+    fix: 'Write each campaign into its own file.',
     example: { files: { 'hello/campaign.yaml': `${HELLO['hello/campaign.yaml']}---\nname: second\n` } },
   },
   'yaml-forbidden-key': {
@@ -127,7 +127,7 @@ export const FILES = {
   },
   'other-project': {
     cause:
-      'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has a handbill.yaml of its own inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could change where messages go, who must approve and who is known to have got them.',
+      'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has its own handbill.yaml inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could change where messages go, who must approve and who is known to have got them.',
     fix: 'Remove the inner handbill.yaml, or go to the folder of the project that you mean. [Which project and which ledger](project.md#which-project-and-which-ledger) says how it is found.',
     example: { files: { 'hello/handbill.yaml': '{}\n' } },
   },

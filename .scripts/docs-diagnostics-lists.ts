@@ -216,7 +216,7 @@ export const LISTS = {
   'duplicate-differs': {
     cause:
       'Two rows have the same key, and other values where the message uses them. The first row counts; the later one is skipped as `duplicate`.',
-    fix: 'Remove the row that is wrong. Where both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.',
+    fix: 'Remove the row that is wrong. If you want to send both, name the columns that tell them apart: `recipients.key: [msisdn, order]`.',
     example: { files: list('+447400123456,Ada,0042\n+447400123456,Ada,0043') },
   },
   'duplicate-row': {

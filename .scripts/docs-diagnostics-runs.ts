@@ -101,7 +101,7 @@ export const RUNS = {
   },
   'occurrence-similar': {
     cause:
-      'Names of occurrences are told apart by every character, so `Spring` is not `spring`. The new name sends again.',
+      'handbill compares names of occurrences by every character, so `Spring` is not `spring`. The new name sends again.',
     fix: 'Use the name that was used before, or choose one that cannot be confused with it.',
     example: {
       files: {},
@@ -370,7 +370,7 @@ export const RUNS = {
   'second-ledger': {
     cause:
       'There is a ledger already: that of the project where another name was given, one above or below its folder, or one that several machines share. A second one would not know the recipients or the opt-outs of the first. A ledger without a sent run is a second one too, such as an empty PostgreSQL database.',
-    fix: 'Use the one that exists: move its folder, or name it with `--ledger`. [Which project and which ledger](project.md#which-project-and-which-ledger) says where it is looked for.',
+    fix: 'Use the one that exists: move its folder, or name it with `--ledger`. [Which project and which ledger](project.md#which-project-and-which-ledger) says where handbill looks for it.',
     example: {
       files: {},
       first: ['send hello'],

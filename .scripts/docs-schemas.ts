@@ -136,7 +136,7 @@ them: the outermost \`handbill.yaml\`, else the nearest folder with a \`.handbil
 where the current folder is in no project at all, and a campaign is named by its path (cron, with an absolute path), the
 same rule starts at the folder of the campaign. The ledger is \`.handbill/ledger.db\` in the folder of the project, unless
 \`--ledger\`, \`HANDBILL_LEDGER\` or \`ledger\` in \`handbill.yaml\` name another, of which the first that is given counts; a
-relative path is always taken from the folder of the project. A campaign that has a \`handbill.yaml\` of its own, or is
+relative path is always taken from the folder of the project. A campaign that has its own \`handbill.yaml\`, or is
 outside of the project or behind a link that leads out of it, is refused; so is a command that would make a second ledger
 where the project has one, or where one exists in a folder above or below, or use a file where the project has sent with a
 shared ledger; and so is the first \`send\` with an empty ledger, a file or PostgreSQL, where the project has sent with

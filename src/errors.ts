@@ -48,7 +48,7 @@ export const CODES = {
   'not-supported': 'A value is part of the format, but this version of handbill cannot carry it out yet.',
   'literal-key': 'A file contains the key itself. Keys come from the environment or from a private file.',
   'other-project':
-    'A campaign does not belong to the project of the command, or it is not clear which project is meant.',
+    'A campaign does not belong to the project of the command, or handbill cannot tell which project you mean.',
   'unknown-environment': 'The named environment is not in handbill.yaml.',
   'invalid-base-url': 'handbill sends no key to the base URL of this environment.',
   'campaign-not-found': 'No campaign file was found where one was named.',
@@ -126,7 +126,7 @@ export const CODES = {
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',
-  'not-gsm': '`characterSet: gsm` is asked for, but the text has characters outside GSM-7.',
+  'not-gsm': 'The campaign sets `characterSet: gsm`, but the text has characters outside GSM-7.',
   'unicode-message': 'Characters outside GSM-7 make this message Unicode, so that it needs more parts.',
   transliterated: 'Characters were replaced to keep the message in GSM-7.',
   'too-many-parts':

@@ -77,7 +77,7 @@ function gather(stream: Readable | null, onText?: (text: string) => void): () =>
 
 function notThere(error: Error): Error {
   if (!('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES'))) return error;
-  const message = 'There is no ssh-keygen, with which plans are signed and signatures looked at.';
+  const message = 'There is no ssh-keygen, which signs plans and checks signatures.';
   return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
 }
 

@@ -18,7 +18,8 @@ export function checkLocale(text: string): Finding<string> {
   }
   // For a language without data, the runtime would silently use other locales; a region that does not exist is a slip.
   const known = Intl.NumberFormat.supportedLocalesOf(text).length > 0;
-  const region = locale.region === undefined || isRegion(locale.region);
+  const region =
+    locale.region === undefined || /^\d{3}$/.test(locale.region) || regionNames().of(locale.region) !== undefined;
   if (known && region) return { value: locale.toString() };
   const part = known ? `region "${locale.region}"` : `language "${locale.language}"`;
   return {
@@ -80,10 +81,6 @@ export function checkSender(text: string): Finding<string> {
 
 function sender(message: string, hint?: string): Finding<never> {
   return { code: 'sender-format', message, hint };
-}
-
-function isRegion(region: string): boolean {
-  return /^\d{3}$/.test(region) || regionNames().of(region) !== undefined;
 }
 
 const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));

@@ -60,7 +60,7 @@ export const TIMEOUT_BOUNDS_MS = { min: 1000, max: 600_000 } as const;
  * How the API is spoken to where its document is silent: the usual answers of such APIs. The order of pointers counts.
  * An id of a message comes before one of the request, because an answer can hold both and delivery reports name the
  * message. Errors: problem+json first, the most telling sentence before the general one. Ids of contacts come before
- * `number`, which may be no more than the place in the list. Each code of `unsupportedChannel` is about the recipient:
+ * `number`, which may be only the place in the list. Each code of `unsupportedChannel` is about the recipient:
  * `unsupported-channel` of an API that means the value of `channel` would be none.
  */
 export const DEFAULT_WIRE: Wire = wire as Wire;

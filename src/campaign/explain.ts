@@ -39,7 +39,7 @@ function adviceForKey(
   context: Context,
 ): { readonly hint?: string } {
   if (parent[0] === 'environments' && parent[1] === 'sandbox' && (key === 'baseUrl' || key === 'apiKey')) {
-    return { hint: 'The sandbox has an address and a key of its own. Give an API its own environment.' };
+    return { hint: 'The sandbox has its own address and key. Give an API its own environment.' };
   }
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
   const called = calledHere(error);

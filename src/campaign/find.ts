@@ -173,19 +173,6 @@ export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
   readonly id: string;
-  readonly where?: Partial<Diagnostic>;
-}
-
-export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign[]): Diagnostic | null {
-  for (const other of others) {
-    const same = [campaign.name, campaign.id].find((one) => one === other.name || one === other.id);
-    if (same === undefined) continue;
-    const [own, its] = [campaign, other].map(({ name }) => (name === same ? 'name' : 'id'));
-    const message = `The ${own} "${same}" is the ${its} of ${other.file} as well.`;
-    const hint = 'Give one of the two another: the ledger knows a campaign by its `id`, which is its name by default.';
-    return problem('duplicate-campaign-name', message, { at: { file: campaign.file }, ...campaign.where, hint });
-  }
-  return null;
 }
 
 /**

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
 import type { Campaign, FollowUp, InputFile } from '../model.ts';
 import { valueAt } from '../util/json.ts';
-import { displayPath, listFolders, readSmallFile } from '../util/paths.ts';
+import { displayPath, listFolders, readSmallFile, type SmallFile } from '../util/paths.ts';
 import { isSlipOf } from '../util/suggest.ts';
-import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameName } from './find.ts';
+import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
@@ -37,6 +37,8 @@ export interface ReadOptions extends ReadProjectOptions {
   readonly place?: ProjectPlace;
   /** The campaigns of the project, if known (`campaignNames`): speeds up reading many campaigns. */
   readonly siblings?: readonly NamedCampaign[];
+  /** The campaign file, if it was read already. */
+  readonly read?: SmallFile;
   /** The projects read so far, by root, for commands that read many campaigns with the same options. */
   readonly projects?: Map<string, Promise<ProjectReading>>;
 }
@@ -99,7 +101,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const reading = options.projects?.get(root) ?? readProject(place, options);
   options.projects?.set(root, reading);
   const project = await reading;
-  const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
+  const read = options.read ?? (await readSmallFile(found.path, MAX_YAML_BYTES, file));
   if ('fault' in read) {
     return { ...NOTHING, diagnostics: [{ ...read.fault, at: { file } }, ...project.diagnostics] };
   }
@@ -148,7 +150,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     isExcused: (pointer) => checked.meant.has(pointer),
     now: options.now,
   });
-  const twin = twinOf(found, file, checked.value, yaml, siblings, options.cwd);
+  const twin = twinOf(found, checked.value, yaml, siblings, options.cwd);
   const circle = campaign?.after == null ? [] : await circleOf(campaign.name, campaign.after, siblings);
   const slip =
     merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
@@ -205,19 +207,21 @@ async function followedIn(name: string, siblings: readonly NamedCampaign[]): Pro
 /** Two files with one id would be one campaign to the ledger; two with one name, to people. */
 function twinOf(
   found: FoundCampaign,
-  file: string,
   { name, id = name }: { readonly name?: string; readonly id?: string },
   yaml: YamlFile,
   all: readonly NamedCampaign[],
   cwd: string,
 ): Diagnostic | null {
   if (name === undefined || id === undefined) return null;
-  const others = all.filter((one) => one.file !== found.path);
+  const names = [name, id];
+  const other = all.find((one) => one.file !== found.path && (names.includes(one.name) || names.includes(one.id)));
+  if (other === undefined) return null;
+  const same = name === other.name || name === other.id ? name : id;
+  const [own, its] = [name, other.name].map((one) => (one === same ? 'name' : 'id'));
+  const message = `The ${own} "${same}" is the ${its} of ${displayPath(other.file, cwd)} as well.`;
+  const hint = 'Give one of the two another: the ledger knows a campaign by its `id`, which is its name by default.';
   const where = whereValue(yaml, id === name ? '/name' : '/id');
-  return sameName(
-    { name, id, file, where },
-    others.map((one) => ({ ...one, file: displayPath(one.file, cwd) })),
-  );
+  return problem('duplicate-campaign-name', message, { ...where, hint });
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {
@@ -233,13 +237,15 @@ export async function projectsFrom(cwd: string): Promise<Projects> {
   const siblings = new Map<string, readonly NamedCampaign[]>();
   const projects = new Map<string, Promise<ProjectReading>>();
   return async (named) => {
-    const path = await realpath(named).catch(nothing);
-    if (path === null) return {};
-    const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
+    const place = here?.isMarked
+      ? here
+      : await realpath(named)
+          .then((path) => projectOf(cwd, { path, named }))
+          .catch(nothing);
     if (place === null) return {};
     // Without a handbill.yaml, each file has different siblings.
     if (place.file === null) return { place, projects };
-    const known = siblings.get(place.root) ?? (await campaignNames(place, path));
+    const known = siblings.get(place.root) ?? (await campaignNames(place, null));
     siblings.set(place.root, known);
     return { place, siblings: known, projects };
   };

@@ -54,7 +54,7 @@ export async function findProject(folder: string): Promise<ProjectPlace> {
   if (only === undefined) return { root: repository, file: null, isMarked: true };
   if (another === undefined) return projectAt(only);
   const names = listWithAnd(below.map((one) => displayPath(one, here)));
-  const message = `It is not clear which project is meant: this repository has ${below.length} (${names}).`;
+  const message = `handbill cannot tell which project you mean: this repository has ${below.length} (${names}).`;
   throw refuse(problem('other-project', message, { hint: 'Go to the folder of one of them.' }));
 }
 
@@ -106,7 +106,7 @@ export async function otherProject(
   for (let folder = dirname(campaign.path); folder !== root; folder = dirname(folder)) {
     const nearer = join(folder, PROJECT_FILE);
     if (!(await exists(nearer))) continue;
-    const message = `The campaign has a project file of its own, ${displayPath(nearer, cwd)}, inside the project of this command (${project}).`;
+    const message = `The campaign has its own project file, ${displayPath(nearer, cwd)}, inside the project of this command (${project}).`;
     const hint = `A project has one ${PROJECT_FILE}: remove the inner one, or take its settings into the outer one.`;
     return problem('other-project', message, { at, hint });
   }
@@ -219,7 +219,7 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   if (isNamed) {
     const taken = seen === null ? '' : ` A relative path is taken from the project (${displayPath(root, cwd)}).`;
     const message = `There is no ledger at ${mine}, but ${seen === null ? 'this project has' : 'there is'} one at ${theirs}.${taken}`;
-    const hint = `Write --ledger ${fromRoot(other)}. Only if a second one is meant: ${allowed}`;
+    const hint = `Write --ledger ${fromRoot(other)}. Only if you want a second ledger: ${allowed}`;
     return problem('second-ledger', message, { hint });
   }
   const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know the recipients of the other.`;

@@ -33,7 +33,7 @@ export interface ReadProjectOptions {
   /** Paths in messages are relative to it. */
   readonly cwd: string;
   /** `--ledger` or HANDBILL_LEDGER; relative to the root of the project, but may be anywhere. */
-  readonly ledger?: string;
+  readonly ledger?: string | undefined;
   /** The command sends with the ledger. Default: false. */
   readonly sends?: boolean;
   /** From `--allow`: here, `second-ledger`. Default: nothing. */

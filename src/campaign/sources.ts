@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
-import { isList, pointerTo } from '../util/json.ts';
+import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
 import { displayPath, findFolderInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
@@ -311,7 +311,6 @@ type ReadPartial = { readonly source: SourceText; readonly input: InputFile } | 
 
 /** A folder with more files does not hold partials of a campaign. */
 const MAX_PARTIALS = 500;
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Partials by name, without `.hbs`. Later folders hide earlier ones: the project's, the campaign's, `partials/`. */
 async function readPartials(options: SourcesOptions, templates: ReadonlySet<string>, diagnostics: Diagnostic[]) {
@@ -322,9 +321,11 @@ async function readPartials(options: SourcesOptions, templates: ReadonlySet<stri
     if ('fault' in found) diagnostics.push({ ...found.fault, ...shared.where });
     else await addFiles(files, found.path);
   }
-  await addFiles(files, folder);
-  const own = await findFolderInside(root, folder, 'partials');
-  if ('path' in own) await addFiles(files, own.path);
+  const names = await addFiles(files, folder);
+  if (names.includes('partials')) {
+    const own = await findFolderInside(root, folder, 'partials');
+    if ('path' in own) await addFiles(files, own.path);
+  }
   const partials = new Map<string, ReadPartial>();
   for (const [name, path] of files) {
     if (!templates.has(path)) partials.set(name, await readPartial(name, path, options));
@@ -332,15 +333,16 @@ async function readPartials(options: SourcesOptions, templates: ReadonlySet<stri
   return partials;
 }
 
-async function addFiles(files: Map<string, string>, folder: string): Promise<void> {
+async function addFiles(files: Map<string, string>, folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs').sort();
   for (const name of templates.slice(0, MAX_PARTIALS)) files.set(basename(name, '.hbs'), join(folder, name));
+  return names;
 }
 
 async function readPartial(name: string, path: string, options: SourcesOptions): Promise<ReadPartial> {
   const where = { at: { file: displayPath(path, options.cwd) } };
-  if (FORBIDDEN.has(name)) {
+  if (FORBIDDEN_NAMES.has(name)) {
     return { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) };
   }
   // Resolved again: a link in the folder may lead out of the project.

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { type Diagnostic, problem } from '../errors.ts';
-import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
+import { isMapping, parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import {
   brief,
   type Context,
@@ -76,7 +76,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
   return {
-    value: dropped.has('') || !isObject(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
+    value: dropped.has('') || !isMapping(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
     yaml: renumbered(yaml, dropped),
     diagnostics: explained.map((e) => e.diagnostic),
     meant,
@@ -170,10 +170,6 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
 
 const API_KEY = /^(?:\/environments\/[^/]*\/(?:apiKey|webhook\/secrets(?:\/\d+)?)|\/suppressionKey)/;
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
 /** The value without the dropped parts; undefined for a list that becomes empty, which is wrong too. */
 function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
@@ -184,7 +180,7 @@ function without(value: unknown, pointer: string, dropped: ReadonlySet<string>):
     });
     return left.length === 0 && value.length > 0 ? undefined : left;
   }
-  if (!isObject(value)) return value;
+  if (!isMapping(value)) return value;
   const copy: Record<string, unknown> = Object.create(null);
   for (const [key, item] of Object.entries(value)) {
     const inner = pointer + pointerTo([key]);
@@ -206,7 +202,7 @@ function renumbered(yaml: YamlFile, dropped: ReadonlySet<string>): YamlFile {
       const left = items.filter((one) => !dropped.has(one.from));
       return (left.length === 0 ? items : left).map((one, i) => visit(one.item, one.from, `${to}/${i}`));
     }
-    if (!isObject(value)) return value;
+    if (!isMapping(value)) return value;
     const copy: Record<string, unknown> = Object.create(null);
     for (const [key, item] of Object.entries(value)) {
       const name = pointerTo([key]);

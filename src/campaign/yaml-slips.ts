@@ -89,7 +89,7 @@ function cutShort(start: number, offset: number): Slip {
 /** @param isInside - brackets: then the start and end of the text are unknown */
 function bareTemplate(start: number, isInside: boolean): Slip {
   if (isInside) {
-    const hint = 'Put the whole value in quotes, or write it in a line of its own.';
+    const hint = 'Put the whole value in quotes, or write it on a separate line.';
     return { start, offset: start, message: 'Inside brackets, a text with {{ needs quotes.', hint: () => hint };
   }
   return {

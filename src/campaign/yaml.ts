@@ -17,7 +17,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
-import { pointerTo } from '../util/json.ts';
+import { FORBIDDEN_NAMES, pointerTo } from '../util/json.ts';
 import { maskInPlace } from '../util/redact.ts';
 import { dots, hideKeys } from './hide-keys.ts';
 import { decodeUtf8 } from './named-file.ts';
@@ -100,18 +100,17 @@ function cutIntoTokens(
     finder.add(lexeme, offset);
     tokens.push(...parser.next(lexeme));
     // The stack also holds the document and the current scalar.
-    if (parser.stack.length > MAX_DEPTH && depthOf(parser) > MAX_DEPTH) {
+    if (
+      parser.stack.length > MAX_DEPTH &&
+      parser.stack.filter((t) => t.type === 'block-map' || t.type === 'block-seq' || t.type === 'flow-collection')
+        .length > MAX_DEPTH
+    ) {
       const message = `Mappings and sequences are nested more than ${MAX_DEPTH} levels deep.`;
       return { problem: problem('yaml-too-deep', message, text.at(offset)) };
     }
   }
   tokens.push(...parser.end());
   return { tokens, slips: finder.slips };
-}
-
-function depthOf(parser: Parser): number {
-  return parser.stack.filter((t) => t.type === 'block-map' || t.type === 'block-seq' || t.type === 'flow-collection')
-    .length;
 }
 
 /** Refuses directives and further documents, which are well-formed YAML. */
@@ -131,7 +130,7 @@ function checkLayout(tokens: readonly CstToken[], text: FileText): readonly Diag
     diagnostics.push(
       problem('yaml-several-documents', 'The file holds more than one document.', {
         ...text.at(second.offset, 3),
-        hint: 'Write each campaign into a file of its own.',
+        hint: 'Write each campaign into its own file.',
       }),
     );
   }
@@ -150,7 +149,7 @@ function compose(tokens: readonly CstToken[], end: number): Document.Parsed<Pars
     logLevel: 'silent',
   });
   for (const document of composer.compose(tokens, true, end)) return document;
-  throw new Error('The composer was told to give a document, and gave none.');
+  throw new Error('The composer gave no document.');
 }
 
 /**
@@ -237,7 +236,6 @@ const MAX_ALIASES = 50;
 /** With aliases expanded; a campaign has some hundreds. */
 const MAX_VALUES = 50_000;
 const MAX_EXPANDED_DEPTH = 64;
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Objects have no prototype, keys are as written, numbers are finite, strings are well-formed. */
 function readValue(root: Node | null, text: FileText) {
@@ -346,7 +344,7 @@ class ValueReader {
     }
     const name = typeof key.value === 'string' ? key.value : key.source;
     if (name === '') return this.#report('yaml-syntax', 'A key is empty.', key);
-    if (!FORBIDDEN.has(name)) return name;
+    if (!FORBIDDEN_NAMES.has(name)) return name;
     return this.#report('yaml-forbidden-key', `The key "${name}" is never allowed.`, key);
   }
 

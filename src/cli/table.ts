@@ -77,7 +77,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'suppress',
-    summary: 'who must not be sent to',
+    summary: 'manage the list of those who must not get messages',
     group: DAILY,
     guide: 'suppression',
     load: () => import('./suppress/command.ts'),

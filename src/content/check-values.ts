@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import { type Json, type JsonObject, parsePointer } from '../util/json.ts';
+import { isList, type Json, type JsonObject, parsePointer } from '../util/json.ts';
 
 export interface ContentProblem {
   readonly code: Code;
@@ -82,7 +82,7 @@ export function checkUnique(
     const first = values.indexOf(value);
     if (first === index) continue;
     const message = `${nameOf(pointerOf(index))} is the same as ${nameOf(pointerOf(first))}.`;
-    invalid(found, pointerOf(index), message, 'Give each one its own, so that answers can be told apart.');
+    invalid(found, pointerOf(index), message, 'Give each one its own, so that you can tell answers apart.');
   }
 }
 
@@ -117,9 +117,6 @@ function isMapping(value: Json): value is JsonObject {
 }
 
 // `Array.isArray` makes an `any[]` of a read-only list.
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
-}
 
 /** A value as text; empty if it is not known. */
 export function shownText(value: Json | undefined): string {

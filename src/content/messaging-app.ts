@@ -189,7 +189,7 @@ function checkReplies(found: Findings, cards: readonly JsonObject[]): void {
     for (const [b, reply] of replies.entries()) {
       if (typeof reply !== 'string' || !seen.has(reply)) continue;
       const pointer = `/cards/${c}/buttons/${b}/reply`;
-      const hint = 'Give each one its own, so that answers can be told apart.';
+      const hint = 'Give each one its own, so that you can tell answers apart.';
       invalid(found, pointer, `${nameOf(pointer)} is already used on another card.`, hint);
     }
     for (const reply of replies) if (typeof reply === 'string') seen.add(reply);

@@ -7,7 +7,8 @@ type Compiled =
 
 /** By mrml in WebAssembly, without network and files. The caller has refused what is nested too deeply. */
 export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean): Compiled {
-  const { Engine } = load();
+  // Loading takes 8 ms and 1 MB.
+  const { Engine } = require('mrml') as typeof import('mrml');
   const engine = new Engine();
   try {
     return explain(engine.toHtml(mjml), mjml, isExpression);
@@ -22,11 +23,6 @@ export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean):
 }
 
 const require = createRequire(import.meta.url);
-
-/** Loading takes 8 ms and 1 MB. */
-function load(): typeof import('mrml') {
-  return require('mrml') as typeof import('mrml');
-}
 
 /** An engine of a broken module would throw in the garbage collector, where no code can catch it. */
 function free(engine: Engine): void {

@@ -35,7 +35,7 @@ export function senderAdvice(
   country: string,
   rule: SenderLimit,
 ): { readonly message: string; readonly hint: string } {
-  const place = `${countryName(country)} (${country})`;
+  const place = `${names().of(country) ?? country} (${country})`;
   const hint = `If you know better, say so in handbill.yaml: senders: { ${country}: free }`;
   if (rule === 'refused') {
     return {
@@ -47,10 +47,6 @@ export function senderAdvice(
     message: `${place}: networks take a name as sender only when it was registered; "${from}" is a name.`,
     hint: `Have it registered by your provider. ${hint}`,
   };
-}
-
-function countryName(country: string): string {
-  return names().of(country) ?? country;
 }
 
 const names = onDemand(() => new Intl.DisplayNames('en', { type: 'region' }));

@@ -77,7 +77,11 @@ export function createGatherer(
       else {
         const at = positionOf(decision.key);
         held.reserve(at);
-        const word = wordOf(wordFor(decision));
+        const word = wordOf(
+          'reason' in decision && decision.reason !== null
+            ? `${decision.decision} (${decision.reason})`
+            : decision.decision,
+        );
         // A recipient with an excluded row and an included one is included.
         if (held.decision[at] !== 0 && decision.decision !== 'send') return;
         held.decision[at] = word;
@@ -101,12 +105,6 @@ export function createGatherer(
     },
     rows: () => ({ keys, sides, words }),
   };
-}
-
-function wordFor(decision: Decision): string {
-  return 'reason' in decision && decision.reason !== null
-    ? `${decision.decision} (${decision.reason})`
-    : decision.decision;
 }
 
 function cellsOf({ recipient }: SendDecision | DeferDecision, columns: Columns, into: Uint32Array, at: number): void {

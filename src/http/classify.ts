@@ -1,8 +1,14 @@
 import type { Attempt, HaltRule } from '../model.ts';
 import { parseJson } from '../util/json.ts';
-import type { Addressee } from './addressees.ts';
-import type { CompiledWire } from './answer.ts';
-import { type Answer, type Denied, describe, readAnswer, readRefusal } from './answer.ts';
+import {
+  type Addressee,
+  type Answer,
+  type CompiledWire,
+  type Denied,
+  describe,
+  readAnswer,
+  readRefusal,
+} from './answer.ts';
 import { retryAfterMs } from './waits.ts';
 
 /** A closed set of words; the HTTP status is another field. */

@@ -1,7 +1,6 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { AnsweringConnection, Attempt } from '../model.ts';
-import { type Addressee, addressesIn, isOtherAddress, isSameAddress } from './addressees.ts';
-import { type CompiledWire, listsAt } from './answer.ts';
+import { type Addressee, addressesIn, type CompiledWire, isOtherAddress, isSameAddress, listsAt } from './answer.ts';
 import { type Verdict, verdict } from './classify.ts';
 
 /*

@@ -247,7 +247,7 @@ function timeUp(ms: number): Fault {
   return new Fault('HANDBILL_TIMEOUT', `The time limit of ${ms} ms was up.`);
 }
 
-export interface Reuse {
+interface Reuse {
   readonly isAllowed: boolean;
   answeredAgain(): void;
   /** The API ended a connection unannounced, `sinceMs` after the answer before. */
@@ -302,7 +302,7 @@ export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
 /** Share of the time limit after which a request is not started any more. */
 const LATEST_START = 0.75;
 
-export interface Carrier {
+interface Carrier {
   readonly answering: AnsweringConnection;
   readonly socketError: Error | null;
   /** The connection ended, and the API had answered nothing of the request on it. */

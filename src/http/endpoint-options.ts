@@ -28,7 +28,7 @@ export interface EndpointOptions {
   /** Header that carries the reference; default: none. */
   readonly idempotencyHeader?: string | null;
   /** Called once for each notice about the connections. */
-  readonly onNotice?: (notice: Diagnostic) => void;
+  readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;

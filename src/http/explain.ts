@@ -1,7 +1,6 @@
 import type { Attempt } from '../model.ts';
 import { parseExactly, pointerTo } from '../util/json.ts';
-import type { Addressee } from './addressees.ts';
-import { type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
+import { type Addressee, type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
 
 /** How handbill read the answer about one recipient. Places are JSON pointers. */

@@ -1,9 +1,11 @@
 import type { Attempt } from '../model.ts';
 import { find } from '../util/json.ts';
-import { type Addressee, createDirectory, type Directory, namesRecipient } from './addressees.ts';
 import {
+  type Addressee,
   type CompiledWire,
+  createDirectory,
   cut,
+  type Directory,
   denialOfEntry,
   entryListsOf,
   entryRefusal,
@@ -12,6 +14,7 @@ import {
   isAboutAccount,
   isSomething,
   listsAt,
+  namesRecipient,
   parseAnswer,
   type Refusal,
   readDocument,

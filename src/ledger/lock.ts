@@ -33,17 +33,24 @@ export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLo
   }
   const db = lockExclusively(file, TAKE_WAIT_MS);
   if (db === null) return null;
+  heldHere.add(file);
   return {
     release() {
-      if (db.isOpen) db.close();
+      if (!db.isOpen) return;
+      heldHere.delete(file);
+      db.close();
     },
   };
 }
+
+/** Files of the locks that this process holds: `isRunHeld` answers at once, without its wait. */
+const heldHere = new Set<string>();
 
 /** Creates nothing. */
 export function isRunHeld(ledgerPath: string, identity: RunIdentity): boolean {
   const file = lockFile(ledgerPath, identity);
   if (!existsSync(file)) return false;
+  if (heldHere.has(file)) return true;
   const db = lockExclusively(file, ASK_WAIT_MS);
   db?.close();
   return db === null;

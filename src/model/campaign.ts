@@ -318,7 +318,7 @@ export interface CanaryGate {
   readonly delivered: number | null;
   /** Greatest share of recipients who opted out among those accepted. */
   readonly optedOut: number | null;
-  /** How long after the pause final reports are waited for at most, where `delivered` is asked for. */
+  /** How long a run waits for final reports after the pause at most, if `delivered` is set. */
   readonly waitMs: number;
 }
 

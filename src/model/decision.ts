@@ -53,7 +53,7 @@ export const SKIP_WORDS = {
     advice: 'Correct the row or the template: `handbill validate` names both.',
   },
   'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
-  removed: { means: 'the list or the campaign has it no more', advice: 'Nothing to do.' },
+  removed: { means: 'it is gone from the list or the campaign', advice: 'Nothing to do.' },
   closed: {
     means: 'not sent to before the run was closed',
     advice: 'Nothing to do: a person closed the run with `handbill runs close`.',

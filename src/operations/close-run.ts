@@ -3,7 +3,7 @@ import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { oneRun } from './doubt.ts';
 import { type Confirm, type ProjectOptions, requireYes, resolveOptions } from './options.ts';
-import { projectHere, withLedger } from './project.ts';
+import { withLedger } from './project.ts';
 import { nameInLedger } from './report.ts';
 
 /** The confirmation before a run is closed. */
@@ -28,15 +28,14 @@ export interface CloseRunResult {
  */
 export async function closeRun(run: string, options: CloseRunOptions = {}): Promise<CloseRunResult> {
   const resolved = resolveOptions(options);
-  const reading = await projectHere(resolved, resolved.ledger);
-  const { found, report } = await withLedger(reading, resolved, async (ledger) => {
+  const { found, report, project } = await withLedger(resolved, async (ledger, reading) => {
     const one = oneRun(ledger, (await nameInLedger(run, ledger, reading)) ?? run);
     if (ledger.isHeld(one)) throw locked(ledger, one);
-    return { found: one, report: summarise(ledger, one) };
+    return { found: one, report: summarise(ledger, one), project: reading.project };
   });
   if (found.state === 'finished' || found.purgedAtMs !== null) return { skipped: 0, report };
   await requireYes(options.confirm, report, `${found.id} was not closed`);
-  using held = lockRun(reading.project, found, resolved.now());
+  using held = lockRun(project, found, resolved.now());
   const before = closedIn(report);
   const after = summarise(held.ledger, held.ledger.closeRun(found, resolved.now()));
   return { skipped: closedIn(after) - before, report: after };

@@ -9,6 +9,7 @@ import type { Environment } from '../model.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
+import { iso } from '../util/time.ts';
 import { checkTlsEnvironment } from '../util/tls.ts';
 import type { ResolvedOptions } from './options.ts';
 
@@ -148,7 +149,7 @@ function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly 
   }
   checks.push(...checkServerClock(facts.serverMs, nowMs));
   if (nowMs < newestMs - CLOCK_TOLERANCE_MS) {
-    const newest = new Date(newestMs).toISOString();
+    const newest = iso(newestMs);
     const message = `The clock is before the newest entry of the ledger (${newest}): nothing is sent.`;
     checks.push(found('clock', 'problem', message, { code: 'clock', hint: SET_CLOCK }));
   }
@@ -217,14 +218,6 @@ function judgeRoom(bytes: number, free: string, hint: string): DoctorCheck {
   if (bytes < LITTLE_ROOM_BYTES)
     return found('disk', 'warning', `The disk of the ledger is nearly full: ${free}.`, { hint });
   return found('disk', 'ok', `${free} for the ledger`);
-}
-
-function nameOf({ id, environment, occurrence }: RunRecord): string {
-  return `${id} (${environment}, ${occurrence})`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** A closed set, which schemas/doctor.schema.json lists too. */
@@ -351,7 +344,7 @@ const EARLIEST_MS = Date.UTC(2026, 0, 1);
 const LATEST_MS = Date.UTC(2126, 0, 1);
 
 function checkYear(nowMs: number): DoctorCheck {
-  const shown = new Date(nowMs).toISOString();
+  const shown = iso(nowMs);
   if (nowMs >= EARLIEST_MS && nowMs < LATEST_MS) return found('clock', 'ok', `The clock says ${shown}.`);
   return found('clock', 'problem', `The clock says ${shown}, which cannot be.`, { code: 'clock', hint: SET_CLOCK });
 }
@@ -365,4 +358,8 @@ export function offsetHere(timeZone: string, atMs: number): string | null {
   } catch {
     return null;
   }
+}
+
+function nameOf({ id, environment, occurrence }: RunRecord): string {
+  return `${id} (${environment}, ${occurrence})`;
 }

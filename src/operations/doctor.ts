@@ -76,10 +76,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const nowMs = now();
   const named = await namedCampaign(options);
   const place = named === null ? await findProject(cwd) : await projectOf(cwd, named);
-  const reading = await readProject(place, {
-    cwd,
-    ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
-  });
+  const reading = await readProject(place, { cwd, ledger: options.ledger });
   const { project } = reading;
   const { node, sqlite = '0' } = process.versions;
   const ledger =
@@ -132,8 +129,7 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
 }
 
 async function checkCampaign(path: string, { cwd, env, now, ledger }: Given) {
-  const given = { cwd, env, now: now(), ...(ledger === undefined ? {} : { ledger }) };
-  const { campaign, diagnostics, file } = await readCampaign(path, given);
+  const { campaign, diagnostics, file } = await readCampaign(path, { cwd, env, now: now(), ledger });
   const own = diagnostics.filter(({ severity }) => severity === 'error');
   if (own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
   const hint = 'handbill validate checks every row of its list too.';
@@ -288,7 +284,7 @@ async function checkListsInGit(
     );
     const hint =
       'Keep personal data out of git with a line in .gitignore, such as campaigns/**/*.csv, and git rm --cached FILE. ' +
-      'Or say that it is meant: !campaigns/**/*.csv';
+      'Or allow it with the line !campaigns/**/*.csv';
     return [found('git', 'warning', `git has or would commit lists of people: ${shown}.`, { hint })];
   } catch (error) {
     return [fault('git', error, 'warning')];

@@ -4,13 +4,14 @@ import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } 
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
 import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
+import { iso } from '../util/time.ts';
 import {
   type Confirm,
   checkNumbers,
@@ -99,18 +100,16 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   const options = withDefaults(given);
   refuseUsage(options);
   const { now } = options;
-  const reading = await projectHere(options, options.ledger);
-  const phone = createPhoneReader(countryOf(reading));
   const { names = [], lines = [], all = false } = options;
-  const chosen = await withLedger(reading, options, async (ledger) => {
+  const { run, doubts, reading } = await withLedger(options, async (ledger, reading) => {
     const run = oneRun(ledger, (await nameInLedger(named, ledger, reading)) ?? named);
     refusePurged(run);
     if (run.closedAtMs !== null && options.verdict === 'resend') throw refuse(closedProblem(run));
     // Checked before the selection, because recipients in flight are not in doubt yet.
     if (ledger.isHeld(run)) throw locked(ledger, run);
-    return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
+    const phone = createPhoneReader(countryOf(reading));
+    return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone), reading };
   });
-  const { run, doubts } = chosen;
   const referenceOf = createReferences(run);
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
   if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
@@ -214,7 +213,7 @@ const LONGEST_TEXT = 1000;
 
 const MESSAGE_ID_OF_SEVERAL = problem(
   'usage',
-  '--message-id belongs to one recipient, but several or none are meant.',
+  '--message-id belongs to one recipient, but the command names several or none.',
   {
     hint: 'Resolve them one by one.',
   },
@@ -341,7 +340,10 @@ function formsOf(name: string, phone: PhoneReader): readonly string[] {
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
   const who = 'line' in one ? `Line ${one.line}` : shownName(one.name);
   const line = person === null || 'line' in one ? '' : ` (line ${person.outcome.line})`;
-  const what = person === null ? 'is not in this run' : `is ${fateOf(person.step)}, not in doubt`;
+  const what =
+    person === null
+      ? 'is not in this run'
+      : `is ${person.step.reason === null ? person.step.outcome : `${person.step.outcome} (${person.step.reason})`}, not in doubt`;
   return problem('not-in-doubt', `${who}${line} ${what}.`, {
     ...('line' in one ? {} : placeOf(one)),
     ...hintOf(person),
@@ -353,10 +355,6 @@ function hintOf(person: Person | null): { readonly hint?: string } {
   if (person === null || person.outcome.outcome !== 'in-doubt') return {};
   const { line, channel } = person.outcome;
   return { hint: `Its fallback (${channel}) is in doubt: choose it with --line ${line}.` };
-}
-
-function fateOf({ outcome, reason }: StepOutcome): string {
-  return reason === null ? outcome : `${outcome} (${reason})`;
 }
 
 function placeOf({ at }: Named): { readonly at?: Position } {
@@ -383,7 +381,7 @@ function userName(): string {
 }
 
 export const DOUBTS = {
-  resolved: { flag: '--resolved', says: 'what was resolved instead: who said so, when and why' },
+  resolved: { flag: '--resolved', says: 'show resolved doubts instead: who resolved them, when and why' },
 } as const satisfies OptionTable;
 
 /** The runs whose recipients in doubt are listed. */
@@ -452,7 +450,7 @@ export const DOUBT_FIELDS = [
  */
 export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
   const options = withDefaults(given);
-  const reading = await projectHere(options, options.ledger);
+  const reading = await projectHere(options);
   using ledger = ledgerHere(reading, options);
   const runs = runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading));
   return runs.flatMap((run) => [...doubtsOf(ledger, run, options.resolved === true)].flat());
@@ -512,8 +510,4 @@ export function toDoubt(
 
 function resolutionOf({ verdict, who, resolvedBy, resolvedAtMs, messageId, note }: ResolutionRecord): Partial<Doubt> {
   return { verdict, resolvedBy: who ?? resolvedBy, resolvedAt: iso(resolvedAtMs), messageId, note };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Project } from '../model.ts';
 import { writeOutput } from '../util/files.ts';
+import { isMapping } from '../util/json.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { readSmallFile } from '../util/paths.ts';
 
@@ -104,10 +105,6 @@ async function read(path: string): Promise<Said> {
   } catch {
     return NOTHING_SAID;
   }
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isSaid(value: unknown): value is Said {

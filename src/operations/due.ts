@@ -19,9 +19,9 @@ import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState }
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { settingsInputs } from '../plan/settings.ts';
 import { standingInputsOf } from '../plan/standing-inputs.ts';
@@ -49,6 +49,7 @@ import { inputHalt } from '../send/stop.ts';
 import { stateOf } from '../send/summary.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { startTask, type Task } from '../util/task.ts';
+import { iso } from '../util/time.ts';
 import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memory.ts';
 import {
   allowOption,
@@ -177,13 +178,8 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const lookedMs = options.at ?? options.now();
   const environment = options.environment ?? 'sandbox';
   options.onEvent?.({ kind: 'due', environment });
-  const { ledger } = options;
-  const found = await readScheduled(paths, {
-    cwd: options.cwd,
-    env: options.env,
-    now: lookedMs,
-    ...(ledger === undefined ? {} : { ledger }),
-  });
+  const { cwd, env, ledger } = options;
+  const found = await readScheduled(paths, { cwd, env, now: lookedMs, ledger });
   const items: DueItem[] = [];
   const memories = new Map<string, DueMemory>();
   const names = new Set<string>([environment]);
@@ -201,7 +197,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     await options.onEvent?.({ kind: 'item', item, environment });
     show(item);
   };
-  const { root } = await findProject(options.cwd);
+  const { root } = await findProject(cwd);
   const here = { root, ledger: join(root, DEFAULTS.ledger) };
   for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) }, here);
   let stopped = false;
@@ -209,17 +205,18 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   using ledgers = openReaders(options);
   const seen = await seeSchedules(all, ledgers, { environment, lookedMs, options });
   for (const one of all) {
-    stopped = options.signal.aborted || isLedgerGone(items);
+    // The ledger cannot be written: nothing more is posted, and no campaign opens it again (failures.md, H1).
+    stopped = options.signal.aborted || items.at(-1)?.exit === EXIT.ledger;
     if (stopped) break;
     const asked = { environment, lookedMs, options, seen: seen.get(one) };
     for await (const item of stepsOf(one, ledgers, asked)) await add(item, one.campaign.project);
   }
   for (const memory of memories.values()) await memory.save();
   const missed = [...memories.values()].flatMap((memory) => memory.occurrences());
-  const at = new Date(lookedMs).toISOString();
+  const at = iso(lookedMs);
   const ofEnvironment = missed.filter((one) => names.has(one.environment));
   options.onEvent?.({ kind: 'missed', missed: ofEnvironment, environment });
-  const exit = worst(items);
+  const exit = WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
   return { environment, at, dryRun: options.dryRun === true, items, stopped, missed: ofEnvironment, exit };
 }
 
@@ -252,11 +249,6 @@ const NOTHING = {
 
 function refusal(diagnostics: readonly Diagnostic[]) {
   return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
-}
-
-/** The ledger cannot be written: nothing more is posted, and no campaign opens it again (failures.md, H1). */
-function isLedgerGone(items: readonly DueItem[]): boolean {
-  return items.at(-1)?.exit === EXIT.ledger;
 }
 
 type Readers = ReturnType<typeof openReaders>;
@@ -396,7 +388,7 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
 
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
 function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step, { seenMs }: Seen) {
-  const since = new Date(seenMs).toISOString();
+  const since = iso(seenMs);
   return warning(
     'schedule-new',
     `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${since}.`,
@@ -494,10 +486,6 @@ const WORST: readonly ExitStatus[] = [
   EXIT.locked,
 ];
 
-function worst(items: readonly DueItem[]): ExitStatus {
-  return WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
-}
-
 interface DueRun extends KnownRun {
   /** As the ledger has it: an earlier version kept an instant as it was written. */
   readonly name: string;
@@ -522,10 +510,6 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   const former = formerNameProblem(ledger.campaigns(), campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
-  const settings = settingsInputs(campaign, environment).filter(({ role }) => role === 'settings');
-  const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
-  const isSame = ({ inputs }: RunRecord): boolean =>
-    now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
   const rules = occurrenceRules(campaign);
   const named = new Map<string, RunRecord>();
   for (const run of ledger.runsOf(identity)) {
@@ -533,6 +517,10 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
     const occurrence = canonicalName(run.occurrence, rules);
     if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
   }
+  const now = named.size === 0 ? [] : [...campaign.inputs, ...settingsInputs(campaign, environment)];
+  const kept = now.filter(({ role }) => role === 'campaign' || role === 'settings');
+  const isSame = ({ inputs }: RunRecord): boolean =>
+    kept.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
   const runs = [...named].map(([occurrence, run]) => {
     // A run that follows another began when it was due.
     const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;

@@ -5,7 +5,7 @@ import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
 import type { Outcome, Project, Report } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { toKeep } from '../send/deliveries.ts';
 import { mustExist } from '../send/run-lock.ts';
@@ -68,7 +68,7 @@ export interface ErasedPerson {
  */
 export async function erasePerson(address: string, options: ErasePersonOptions = {}): Promise<ErasedPerson> {
   const resolved = resolveOptions(options);
-  const reading = await projectHere(resolved, resolved.ledger);
+  const reading = await projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
   const [named] = readEach([keyed ?? address], countryOf(reading));

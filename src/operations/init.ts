@@ -161,7 +161,7 @@ async function readSchemas(): Promise<ReadonlyMap<string, string>> {
 }
 
 const LISTS_NOTE =
-  'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv if that is meant.';
+  'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv to allow it.';
 
 /** A .gitignore from before may not exclude the ledger, which names the recipients, from git. */
 async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
@@ -352,6 +352,6 @@ async function factsOf(path: string): Promise<Stats | null> {
   return await lstat(path).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw refuse(problem('output-exists', `${path} cannot be looked at: ${DISK_FAULTS[code] ?? code}.`));
+    throw refuse(problem('output-exists', `${path}cannot be read: ${DISK_FAULTS[code] ?? code}.`));
   });
 }

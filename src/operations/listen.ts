@@ -26,7 +26,7 @@ export const LISTEN = {
   },
   environment: {
     flag: '--env <name>',
-    says: 'environment of what comes to the path itself, or of the payload',
+    says: 'environment of requests to the path itself, or of the payload',
     inHelp: ' (default: HANDBILL_ENV, else the only one of handbill.yaml)',
     more: 'Each environment with a `webhook` also has a path of its name: `/webhooks/production`.',
     without: 'the only one beside the sandbox; where there are several, nothing is received there',
@@ -74,7 +74,7 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
   checkNumbers(options, LISTEN);
   const asked = withDefaults(options);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
-  const reading = await projectHere(asked, asked.ledger);
+  const reading = await projectHere(asked);
   const { project } = reading;
   const { path, replies } = project.webhook;
   const environment =
@@ -187,7 +187,7 @@ function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () 
   };
   const comeBack = async ({ ledger, joiner }: Opened): Promise<void> => {
     current = null;
-    log('the ledger is lost: senders are told to come again, and it is tried again');
+    log('the ledger is lost: handbill asks senders to try again later, and tries to open it again');
     await joiner.close();
     ledger.close();
     for (let tries = 0; !closing.signal.aborted; tries += 1) {

@@ -19,7 +19,7 @@ export interface ProjectOptions {
    * Path below the project's root, or address of a shared ledger. Default: HANDBILL_LEDGER in `env`, else the
    * project's.
    */
-  readonly ledger?: string;
+  readonly ledger?: string | undefined;
 }
 
 /** Yes, or a function that gets the question. */
@@ -30,14 +30,13 @@ export interface ResolvedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  readonly ledger?: string;
+  readonly ledger?: string | undefined;
 }
 
 /** Fills in the defaults: the only place where the library reads from the process. */
-export function resolveOptions({ cwd, env = process.env, now = Date.now, ledger }: ProjectOptions): ResolvedOptions {
-  const path = ledger ?? env['HANDBILL_LEDGER'];
-  const named = path === undefined || path === '' ? {} : { ledger: path };
-  return { cwd: cwd ?? process.cwd(), env, now, ...named };
+export function resolveOptions(options: ProjectOptions): ResolvedOptions {
+  const { cwd = process.cwd(), env = process.env, now = Date.now, ledger } = options;
+  return { cwd, env, now, ledger: (ledger ?? env['HANDBILL_LEDGER']) || undefined };
 }
 
 /** Options with the defaults of `ProjectOptions` filled in, and without what is undefined. */

@@ -25,7 +25,7 @@ export const RESUME = {
 } as const satisfies OptionTable;
 
 export const PAUSE = {
-  environment: { flag: '--env <name>', says: 'environment in which nothing is sent any more', required: true },
+  environment: { flag: '--env <name>', says: 'environment in which handbill stops sending', required: true },
   campaign: { flag: '--campaign <name>', says: 'only this campaign (default: all of the environment)' },
   reason: { flag: '--reason <text>', says: 'why; every send that it halts says so', required: true },
 } as const satisfies OptionTable;
@@ -68,7 +68,8 @@ export async function pauseSending(options: PauseOptions): Promise<PauseResult> 
   return await withScopes(options, (ledger, [scope, ...more], nowMs) => {
     const before = ledger.pause(scope, { reason, who: options.by, nowMs });
     for (const one of more) ledger.pause(one, { reason, who: options.by, nowMs });
-    const pause = before ?? ledger.pauses().find((one) => isOf(one, scope));
+    const pause =
+      before ?? ledger.pauses().find((one) => one.environment === scope.environment && one.id === scope.campaign);
     if (pause === undefined) throw new Error('a pause that was written is there');
     return { pause, isNew: before === null };
   });
@@ -90,17 +91,13 @@ export async function resumeSending(options: ResumeOptions): Promise<ResumeResul
 
 const LONGEST_REASON = 500;
 
-function isOf(pause: Pause, scope: PauseScope): boolean {
-  return pause.environment === scope.environment && pause.id === scope.campaign;
-}
-
 /** `scopes`: one, or one for each campaign that was last sent under a name that no file has. */
 async function withScopes<T>(
   given: ResumeOptions,
   change: (ledger: Ledger, scopes: readonly [PauseScope, ...(readonly PauseScope[])], nowMs: number) => T,
 ): Promise<T> {
   const options = resolveOptions(given);
-  const { project, place } = await projectHere(options, options.ledger);
+  const { project, place } = await projectHere(options);
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
   // A pause of a stand-in pauses its original too.
   const environment = project.environments.get(given.environment)?.identity ?? given.environment;

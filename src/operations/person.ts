@@ -4,11 +4,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, kindOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
+import { iso } from '../util/time.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
@@ -47,7 +48,7 @@ export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' |
  */
 export async function person(address: string, options: ProjectOptions = {}): Promise<Person> {
   const resolved = resolveOptions(options);
-  const reading = await projectHere(resolved, resolved.ledger);
+  const reading = await projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
   const { checked } = await lookAtSuppressions({ ...resolved, addresses: [keyed ?? address] }).catch(noKey(address));
@@ -113,7 +114,7 @@ function heldOf(
   const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
   return {
     messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
-    unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: new Date(receivedAtMs).toISOString(), body })),
+    unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: iso(receivedAtMs), body })),
     reports,
     mentions,
   };

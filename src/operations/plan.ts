@@ -11,9 +11,11 @@ import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
+import type { Plan } from '../plan/plan.ts';
 import {
   type AnyPlanFile,
   createPlanFile,
@@ -23,7 +25,6 @@ import {
   type StandingPlan,
   signedBytes,
 } from '../plan/plan-file.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitIn, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing-inputs.ts';
@@ -43,6 +44,7 @@ import { identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
+import { iso } from '../util/time.ts';
 import {
   allowOption,
   type Confirm,
@@ -95,11 +97,7 @@ export interface SigningKey {
  * @throws HandbillError exit 2 with everything that is wrong; 7 (ledger)
  */
 export async function plan(target: string, options: PlanOptions = {}): Promise<PlanFile> {
-  const { planFile, project, environment } = await makePlan(target, options);
-  const { sign } = options;
-  if (sign === undefined) return planFile;
-  await checkApprovers(project, environment);
-  return (await signPlan(planFile, sign, resolveOptions(options))).plan;
+  return await signAsAsked(await makePlan(target, options), options);
 }
 
 /**
@@ -113,7 +111,13 @@ export async function planStanding(
   target: string,
   options: StandingOptions & Pick<PlanOptions, 'sign'>,
 ): Promise<StandingPlan> {
-  const { planFile, campaign, environment } = await makeStanding(target, options);
+  return await signAsAsked(await makeStanding(target, options), options);
+}
+
+async function signAsAsked<P extends AnyPlanFile>(
+  { planFile, campaign, environment }: Pick<Plan, 'campaign' | 'environment'> & { readonly planFile: P },
+  options: ProjectOptions & Pick<PlanOptions, 'sign'>,
+): Promise<P> {
   if (options.sign === undefined) return planFile;
   await checkApprovers(campaign.project, environment);
   return (await signPlan(planFile, options.sign, resolveOptions(options))).plan;
@@ -128,9 +132,9 @@ export async function makeStanding(target: string, options: StandingOptions) {
 
 /** As `plan`, before it is signed; `meter` is called with how far the list was read. */
 export async function makePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
-  const { planFile, made, provenance, warnings } = await compilePlan(target, given);
+  const { made, provenance, ...rest } = await compilePlan(target, given);
   refuseOtherCommit(made.environment, provenance);
-  return { planFile, project: made.campaign.project, environment: made.environment, warnings };
+  return { ...rest, campaign: made.campaign, environment: made.environment };
 }
 
 async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
@@ -164,16 +168,14 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   const elsewhere = openElsewhere(made, ledger);
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
-    { ...known.view, ...present({ meter: options.meter }) },
+    { ...known.view, meter: options.meter },
     { prices, guard, budget, join: known.join, forecaster, allow },
     (batch) => {
       for (const decision of batch) elsewhere?.add(decision);
     },
   );
   refuseUnsendable(begun, made, list);
-  const again = [elsewhere?.found() ?? null, run === null ? null : otherProvider(run, made)].filter(
-    (one) => one !== null,
-  );
+  const again = [elsewhere?.found(), run === null ? null : otherProvider(run, made)].filter((one) => one != null);
   const refused = again.filter(({ code }) => !allow.some((one) => one === code));
   if (refused.length > 0) throw refuse(...refused);
   const provenance = await asked;
@@ -185,7 +187,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
     allow: PLAN_CODES.filter(
       (code) => allow.includes(code) || (code === 'invalid-rows' && campaign.recipients.onInvalid === 'skip'),
     ),
-    plannedAt: new Date(now()).toISOString(),
+    plannedAt: iso(now()),
     commit: commitIn(provenance),
     inputs: [...inputs, suppressionsInput(campaign)],
     estimate,
@@ -219,7 +221,11 @@ export async function signPlan<P extends AnyPlanFile>(
   { cwd, env }: ResolvedOptions,
 ): Promise<{ readonly plan: P; readonly signature: string }> {
   const chosen = key ?? env['HANDBILL_SIGNING_KEY'] ?? '';
-  if (chosen === '') throw refuse(noKey());
+  if (chosen === '') {
+    const hint =
+      'Name it, or set HANDBILL_SIGNING_KEY: a private key such as ~/.ssh/id_ed25519, or its .pub file where ssh-agent has it.';
+    throw refuse(problem('usage', 'The key to sign with is missing.', { hint }));
+  }
   const made = await signBytes(signedBytes(planFile), chosen, { cwd, env, interactive, ...present({ onSaid }) });
   const others = (planFile.signatures ?? []).filter((one) => keyOf(one) === null || keyOf(one) !== keyOf(made));
   if (others.length >= MAX_SIGNATURES) {
@@ -232,12 +238,6 @@ export async function signPlan<P extends AnyPlanFile>(
 function keyOf(signature: string): string | null {
   const read = readSignature(signature);
   return 'problem' in read ? null : read.key.text;
-}
-
-function noKey() {
-  const hint =
-    'Name it, or set HANDBILL_SIGNING_KEY: a private key such as ~/.ssh/id_ed25519, or its .pub file where ssh-agent has it.';
-  return problem('usage', 'The key to sign with is missing.', { hint });
 }
 
 /** @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
@@ -315,12 +315,8 @@ export async function approveStanding(
   const plan = await samePlanIn(path, made);
   const judgement = await judgePlan(environment, plan, { env: resolved.env, nowMs: resolved.now() });
   const question = { plan, url: environment.url, compared: true, facts, judgement };
-  const signed = await askAndSign(
-    { question, environment },
-    path,
-    resolved,
-    options.output === undefined ? folder : null,
-  );
+  const examined = { question, environment };
+  const signed = await askAndSign(examined, path, resolved, options.output === undefined ? folder : null);
   return { ...signed, file: resolved.output ?? displayPath(path, resolved.cwd) };
 }
 
@@ -388,17 +384,9 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
   if (options.recipients !== undefined) {
     throw refuse(problem('usage', 'A standing plan is of no list.', { hint: 'Leave --recipients out.' }));
   }
-  const { cwd, env, now } = options;
+  const { cwd, env, now, ledger } = options;
   const { campaign, environment, standing } = plan;
-  const asked = {
-    cwd,
-    env,
-    now,
-    environment,
-    until: standing.until,
-    ...present({ ledger: options.ledger }),
-  };
-  const made = await compileStanding(campaign.file, asked);
+  const made = await compileStanding(campaign.file, { cwd, env, now, ledger, environment, until: standing.until });
   await refuseOtherProject(made.campaign, cwd);
   if (made.planFile.campaign.name !== campaign.name) {
     const message = `The plan was made for campaign "${campaign.name}", not "${made.planFile.campaign.name}".`;
@@ -416,7 +404,7 @@ async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environ
     // Lists with hashes are read with the approver's key.
     env: options.env,
     now: () => Date.parse(plan.plannedAt),
-    ...present({ ledger: options.ledger }),
+    ledger: options.ledger,
     environment: plan.environment,
     occurrence: plan.occurrence,
     allow: plan.allow,
@@ -438,7 +426,7 @@ async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environ
 }
 
 async function environmentHere(plan: AnyPlanFile, options: ExamineOptions): Promise<Environment> {
-  const { project } = await projectHere(options, undefined);
+  const { project } = await projectHere(options);
   const environment = project.environments.get(plan.environment);
   if (environment !== undefined) return environment;
   const hint = 'Go to the folder of the project that the plan is of.';

@@ -10,9 +10,9 @@ import { paced } from '../ledger/paced.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
+import { createReferences } from '../plan/expand.ts';
 import { sentBefore } from '../plan/follow-up.ts';
 import { createPlan, environmentOf } from '../plan/plan.ts';
-import { createReferences } from '../plan/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
@@ -22,12 +22,12 @@ import { given } from '../util/given.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
-import type { ResolvedOptions } from './options.ts';
+import { type ResolvedOptions, resolveOptions } from './options.ts';
 
 /** @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger */
-export async function projectHere(context: Pick<ResolvedOptions, 'cwd' | 'env'>, ledger: string | undefined) {
-  const place = await findProject(context.cwd);
-  const reading = await readProject(place, { cwd: context.cwd, ...ledgerOption(ledger, context) });
+export async function projectHere(options: Pick<ResolvedOptions, 'cwd' | 'env' | 'ledger'>) {
+  const { cwd, ledger } = resolveOptions(options);
+  const reading = await readProject(await findProject(cwd), { cwd, ledger });
   const { diagnostics, ledgerFault } = reading;
   const errors = [...diagnostics.filter((one) => one.severity === 'error'), ...(ledgerFault ? [ledgerFault] : [])];
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
@@ -39,7 +39,7 @@ export async function sayLedger(
   context: Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly err: (text: string) => void },
   ledger: string | undefined,
 ) {
-  const { project } = await projectHere(context, ledger);
+  const { project } = await projectHere({ ...context, ledger });
   context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
 
@@ -55,28 +55,19 @@ export function ledgerHere({ project }: ProjectReading, context: Pick<ResolvedOp
   );
 }
 
-/** Opens the ledger as `ledgerHere`, and closes it afterwards. */
+/** Opens the ledger of the project as `ledgerHere`, and closes it afterwards. */
 export async function withLedger<T>(
-  reading: ProjectReading,
-  context: Pick<ResolvedOptions, 'cwd' | 'now'>,
-  use: (ledger: Ledger) => Promise<T>,
+  options: ResolvedOptions,
+  use: (ledger: Ledger, reading: ProjectReading) => Promise<T>,
 ): Promise<T> {
-  using ledger = ledgerHere(reading, context);
-  return await use(ledger);
+  const reading = await projectHere(options);
+  using ledger = ledgerHere(reading, options);
+  return await use(ledger, reading);
 }
 
 /** Options of operations for a command; `ledger` is the value of `--ledger`. */
-export function optionsHere(
-  { cwd, env, now }: Pick<ResolvedOptions, 'cwd' | 'env' | 'now'>,
-  ledger: string | undefined,
-): ResolvedOptions {
-  return { cwd, env, now, ...ledgerOption(ledger, { env }) };
-}
-
-/** The value of `--ledger` or HANDBILL_LEDGER, to be spread into options. */
-export function ledgerOption(given: string | undefined, context: Pick<ResolvedOptions, 'env'>) {
-  const ledger = given ?? context.env['HANDBILL_LEDGER'];
-  return ledger === undefined || ledger === '' ? {} : { ledger };
+export function optionsHere({ cwd, env, now }: ResolvedOptions, ledger: string | undefined): ResolvedOptions {
+  return resolveOptions({ cwd, env, now, ledger });
 }
 
 /**

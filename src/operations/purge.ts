@@ -12,6 +12,7 @@ import type { OutcomeState, Project, Report } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { iso } from '../util/time.ts';
 import {
   type Confirm,
   checkNumbers,
@@ -28,7 +29,7 @@ import { hasherOf } from './suppress-change.ts';
 export const PURGE = {
   olderThanMs: {
     flag: '--older-than <duration>',
-    says: 'what was last touched longer ago',
+    says: 'purge what was last touched longer ago than this',
     inHelp: ': 90d, 12h, P13W',
     more: 'In ms.',
     kind: 'age',
@@ -37,16 +38,16 @@ export const PURGE = {
   },
   environment: {
     flag: '--env <name>',
-    says: 'only runs of this environment; suppressions are left alone',
+    says: 'only runs of this environment; keeps suppressions',
     without: 'every one',
   },
   campaign: {
     flag: '--campaign <name>',
-    says: 'only runs of this campaign; suppressions are left alone',
+    says: 'only runs of this campaign; keeps suppressions',
     without: 'every one',
   },
   withOpen: { flag: '--with-open', says: 'also purge runs with recipients in doubt, failed, deferred or pending' },
-  dryRun: { flag: '--dry-run', says: 'show what would be done; changes nothing' },
+  dryRun: { flag: '--dry-run', says: 'show what the command would do; changes nothing' },
 } as const satisfies OptionTable;
 
 /** The age and the scope of the data that is removed. */
@@ -100,7 +101,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const options = withDefaults(given);
   // Without a limit, everything would be old enough or nothing: neither is a default.
   checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, PURGE);
-  const { project, place } = await projectHere(options, options.ledger);
+  const { project, place } = await projectHere(options);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
   const limits = {
@@ -119,14 +120,21 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     const chosen = selectRuns(ledger, limits);
     const numbers = chosen.runs.map(({ record }) => record.number);
     const waiting = ledger.purge.waitingReplies(all ? limits.beforeMs : null, numbers);
-    return { ...chosen, old, events, waiting, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
+    return {
+      ...chosen,
+      old,
+      events,
+      waiting,
+      isUnderWay: ledger.purge.isUnderWay(),
+      held: [...ledger.runs(), ...ledger.purge.drafts()],
+    };
   });
   await refuseUnknown(limits, found.held, project, place);
   const hashed = hasher === null ? 0 : found.old.active;
   const planned: PurgeResult = {
     version: 1,
     dryRun: options.dryRun === true,
-    before: new Date(limits.beforeMs).toISOString(),
+    before: iso(limits.beforeMs),
     ledger: shownLedger(project.ledger),
     purged: found.runs.map(({ shown }) => shown),
     left: found.left,
@@ -140,7 +148,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
   const nothing = many === 0;
   if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
-  const more = ' --dry-run shows what would be done.';
+  const more = ' --dry-run shows what the purge would do.';
   if (!nothing) await requireYes(options.confirm, planned, 'Nothing was purged', more);
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
   const lock = ledger.lock(ALL_PURGES);
@@ -338,15 +346,11 @@ const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed'
 
 function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
   const { id, name: campaign, environment, occurrence, rows } = record;
-  const lastActivity = new Date(ledger.purge.lastActivityMs(record)).toISOString();
+  const lastActivity = iso(ledger.purge.lastActivityMs(record));
   return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
 }
 
 type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
-
-function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
-  return [...ledger.runs(), ...ledger.purge.drafts()];
-}
 
 /**
  * A mistyped campaign name must not look as if everything was purged: throws exit 2 (`campaign-not-found`,

@@ -18,7 +18,7 @@ import { type JsonFault, jsonValues } from '../util/json.ts';
 import type { Meter } from '../util/long-work.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
-import type { Interpretation, Interpreter } from '../webhook/interpret.ts';
+import type { Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
@@ -95,7 +95,7 @@ export interface TakenFiles extends ReconcileResult {
 export async function takeFiles(files: readonly string[], given: ReconcileOptions & { readonly meter?: Meter }) {
   const options = withDefaults(given);
   const { now, dryRun = false, cwd } = options;
-  const reading = await projectHere(options, options.ledger);
+  const reading = await projectHere(options);
   const environment = environmentFor(reading, options.environment);
   const found = await findFiles(files, cwd);
   const needsFolder = dryRun || found.some(({ path }) => path === null);
@@ -127,7 +127,7 @@ async function findFiles(written: readonly string[], cwd: string): Promise<reado
     if ('path' in at) found.push({ path: at.path, name: displayPath(at.path, cwd) });
     else {
       const { code, message, hint } = at.fault;
-      faults.push(problem(code, message, hint === undefined ? {} : { hint }));
+      faults.push(problem(code, message, { hint }));
     }
   }
   if (faults.length > 0) throw refuse(...faults);
@@ -184,7 +184,7 @@ async function takeOver(
   };
   for (const file of files) {
     const { diagnostics: found, ...counts } = await takeOverFile(
-      meter === undefined ? file : { ...file, meter },
+      { ...file, meter },
       interpreter,
       recorder,
       now(),
@@ -375,7 +375,7 @@ interface EventFile {
   readonly path: string;
   /** As the user names it. */
   readonly name: string;
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
 }
 
 /** The line is where the value or the row begins. */
@@ -422,8 +422,20 @@ async function* readJson(file: EventFile, interpreter: Interpreter, nowMs: numbe
         if ('fault' in value) return { diagnostic: faultAt(file, value.line, FAULTS[value.fault]) };
         const { events, problems } = interpreter.interpret(Buffer.from(value.text), nowMs);
         const [wrong] = problems;
-        if (wrong === undefined && isObject(value.text)) return { events, line: value.line };
-        return { diagnostic: faultAt(file, value.line, wrong === undefined ? NO_OBJECT : wordsOf(wrong)) };
+        // Anything else could be taken for a form, as senders post them.
+        if (wrong === undefined && (value.text.startsWith('{') || value.text.startsWith('[')))
+          return { events, line: value.line };
+        return {
+          diagnostic: faultAt(
+            file,
+            value.line,
+            wrong === undefined
+              ? NO_OBJECT
+              : wrong.kind === 'not-readable'
+                ? 'This is no well-formed JSON.'
+                : wrong.message.replace('The body', 'The value'),
+          ),
+        };
       });
     }
   } catch (error) {
@@ -433,22 +445,13 @@ async function* readJson(file: EventFile, interpreter: Interpreter, nowMs: numbe
   }
 }
 
-/** Anything else could be taken for a form, as senders post them. */
-function isObject(text: string): boolean {
-  return text.startsWith('{') || text.startsWith('[');
-}
-
 const NO_OBJECT = 'This is no JSON object.';
 
 const FAULTS: Readonly<Record<JsonFault, string>> = {
   unfinished: 'The file ends in the middle of what begins here.',
-  'too-large': 'What begins here is larger than 16 MiB. Write each event on a line of its own.',
+  'too-large': 'The value that begins here is larger than 16 MiB. Write each event on a separate line.',
   stray: 'Here is a closing bracket too many. Nothing after it was read.',
 };
-
-function wordsOf({ kind, message }: Interpretation['problems'][number]): string {
-  return kind === 'not-readable' ? 'This is no well-formed JSON.' : message.replace('The body', 'The value');
-}
 
 /** Counts the lines of what has been handed out. */
 async function* textOf({ path, meter }: EventFile, at: { line: number }): AsyncGenerator<string> {
@@ -471,11 +474,8 @@ async function* textOf({ path, meter }: EventFile, at: { line: number }): AsyncG
 }
 
 async function* readCsv(file: EventFile, interpreter: Interpreter, nowMs: number) {
-  const { meter } = file;
-  const list = await openList(
-    { ...ONLY_CELLS, path: file.path, file: file.name },
-    meter === undefined ? {} : { meter },
-  ).catch(rethrown);
+  const spec = { ...ONLY_CELLS, path: file.path, file: file.name };
+  const list = await openList(spec, { meter: file.meter }).catch(rethrown);
   const documentOf = documentMaker(list.columns);
   try {
     for await (const rows of list.rows()) {

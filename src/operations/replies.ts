@@ -9,7 +9,7 @@ import { createRecipientReader } from '../recipients/recipient.ts';
 import { csvCell } from '../util/csv.ts';
 import { jsonText } from '../util/escape.ts';
 import { maskText } from '../util/redact.ts';
-import { instantMs } from '../util/time.ts';
+import { instantMs, iso } from '../util/time.ts';
 import { durationMs } from '../util/units.ts';
 import { runsNamed } from './doubt.ts';
 import {
@@ -114,7 +114,7 @@ export async function readReplies<T>(
 ): Promise<T> {
   checkNumbers(given, { sinceMs: { range: INSTANT } });
   const options = withDefaults(given);
-  const reading = await projectHere(options, options.ledger);
+  const reading = await projectHere(options);
   const { problem: why } = await joinRepliesOf(reading, options);
   if (why !== null) warn(why);
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
@@ -154,7 +154,7 @@ function toReceived(
     meaning: review?.meaning ?? meaning,
     optsOutOf: (review?.meaning ?? meaning) === 'opt-out' ? stoppedBy(run?.topic ?? null, stopEnds) : null,
     at: isoOrNull(atMs),
-    receivedAt: new Date(receivedAtMs).toISOString(),
+    receivedAt: iso(receivedAtMs),
     source,
     run: run?.id ?? null,
     campaign: run?.campaign ?? null,
@@ -175,7 +175,7 @@ export function stoppedBy(topic: string | null, stopEnds: ReplyRules['stopEnds']
 
 /** A time that a provider writes may be one that no calendar has. */
 function isoOrNull(ms: number | null): string | null {
-  return ms === null || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
+  return ms === null || Math.abs(ms) > 8.64e15 ? null : iso(ms);
 }
 
 /** `--since`: a day in UTC, an instant, or how long ago. Throws exit 2. */
@@ -220,7 +220,7 @@ export async function reviewReplies(
   if (by.trim() === '' || by.length > LONGEST_NAME) {
     throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
   }
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   const numbers = [...new Set(ids)];
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   if (read === null) throw unknown(numbers);
@@ -284,9 +284,9 @@ export interface ExportedReply
 export async function exportReplies(campaign: string, given: ExportRepliesOptions = {}): Promise<ReplyExport> {
   checkNumbers(given, { sinceMs: { range: INSTANT } });
   const options = withDefaults(given);
-  const reading = await projectHere(options, options.ledger);
+  const reading = await projectHere(options);
   const joining = await joinRepliesOf(reading, options);
-  const { found, run } = await withLedger(reading, options, async (ledger) => ({
+  const { found, run } = await withLedger(options, async (ledger) => ({
     found: [...repliesIn(ledger, { ...options, campaign }, reading.project.webhook.replies)].flat().reverse(),
     run: runsNamed(ledger, campaign)[0] ?? null,
   }));

@@ -17,8 +17,8 @@ import {
   type Report,
   type StepOutcome,
 } from '../model.ts';
-import { readPriceList } from '../plan/prices.ts';
-import { createReferences } from '../plan/reference.ts';
+import { readPriceList } from '../plan/estimate.ts';
+import { createReferences } from '../plan/expand.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
@@ -29,6 +29,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { iso } from '../util/time.ts';
 import {
   type OptionsOf,
   type OptionTable,
@@ -154,7 +155,7 @@ export async function* outcomes(
 
 /** Replies are joined to messages before a run is shown. */
 async function projectWithReplies(options: ResolvedOptions) {
-  const reading = await projectHere(options, options.ledger);
+  const reading = await projectHere(options);
   await joinRepliesOf(reading, options);
   return reading;
 }
@@ -273,7 +274,7 @@ export function earlierJoiner(ledger: Pick<Ledger, 'earlier' | 'events' | 'versi
       const message = messageOf(run, referenceOf, key, { ...one, ...claimed });
       const { reference } = message;
       const delivery = foldDelivery(ledger.events.reportsOf(message))?.state ?? null;
-      const sentAt = sentAtMs === null ? null : new Date(sentAtMs).toISOString();
+      const sentAt = iso(sentAtMs);
       const inputs = version === null ? null : versionName(version);
       return { channel, to, reference, messageId, httpStatus, inputs, delivery, sentAt };
     });
@@ -403,7 +404,7 @@ export interface ListRunsOptions extends ProjectOptions {
  */
 export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
   const resolved = resolveOptions(options);
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : summaries(ledger, options.commit);
 }

@@ -18,7 +18,7 @@ export const SANDBOX = {
   },
   scripts: {
     flag: '--scripts <whose>',
-    says: 'whose numbers play scripted answers',
+    says: 'which numbers get scripted answers',
     more: '`reserved`: those that are kept for documentation.',
     choices: ['reserved', 'all', 'none'],
     preset: 'reserved',
@@ -104,7 +104,7 @@ export const SANDBOX_WEBHOOK = {
   },
   seed: {
     flag: '--seed <n>',
-    says: 'what chance follows from: the same number tells the same about the same messages (default: 1)',
+    says: 'seed of the random numbers: the same seed gives the same messages the same answers (default: 1)',
     range: [0, 2 ** 31, 'whole'],
   },
 } as const satisfies OptionTable;

@@ -118,7 +118,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */
 export const NOTHING_SCHEDULED =
-  'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
+  'No campaign here has a schedule. Without a PATH, handbill looks at every campaigns/**/campaign.yaml below this folder.';
 
 export interface Automatic {
   readonly campaign: Campaign;
@@ -152,10 +152,13 @@ export async function readScheduled(
   const followUps: Following[] = [];
   const refused: ScheduleResult['refused'][number][] = [];
   for (const path of found.files) {
-    if (!(await mentionsSchedule(path))) continue;
+    // Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
+    const read = await readSmallFile(path, MAX_YAML_BYTES);
+    if ('bytes' in read && !/\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'))) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
       ...options,
       cwd,
+      ...('bytes' in read ? { read } : {}),
       ...(await projects(path)),
     });
     if (campaign === null) refused.push({ file: displayPath(path, cwd), diagnostics });
@@ -165,12 +168,6 @@ export async function readScheduled(
     } else if (campaign.after !== null) followUps.push({ campaign, after: campaign.after, path, ledgerFault });
   }
   return { campaigns, followUps, refused };
-}
-
-/** Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes. */
-async function mentionsSchedule(path: string): Promise<boolean> {
-  const read = await readSmallFile(path, MAX_YAML_BYTES);
-  return 'fault' in read || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
 }
 
 export type CallerKind = 'crontab' | 'systemd' | 'kubernetes' | 'github-actions';
@@ -201,7 +198,7 @@ export const CALLER = {
   folder: { flag: '--folder <folder>', says: 'kubernetes: folder of the project in the image (default: /campaigns)' },
   runner: {
     flag: '--runner <label>',
-    says: 'github-actions: a runner of your own, which keeps its disk',
+    says: 'github-actions: your own runner, which keeps its disk',
     without: 'refused there',
   },
 } as const satisfies OptionTable;
@@ -228,13 +225,8 @@ export async function scheduleCallers(
 ): Promise<readonly CallerFile[]> {
   const options = withDefaults(given);
   const nowMs = options.now();
-  const { cwd, ledger } = options;
-  const { campaigns, followUps, refused } = await readScheduled(paths, {
-    cwd,
-    env: options.env,
-    now: nowMs,
-    ...(ledger === undefined ? {} : { ledger }),
-  });
+  const { cwd, env, ledger } = options;
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd, env, now: nowMs, ledger });
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) throw new HandbillError(EXIT.refused, problems);
   const all = [...campaigns, ...followUps];
@@ -315,7 +307,7 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
     const message =
       'A GitHub-hosted runner loses its disk, and with it the ledger: the next one would send it all again.';
     const hint =
-      'Use a ledger on a server: --ledger postgres://... (docs/shared-ledger.md). Or a runner of your own, which keeps ' +
+      'Use a ledger on a server: --ledger postgres://... (docs/shared-ledger.md). Or your own runner, which keeps ' +
       'its disk: --runner LABEL --ledger /path';
     throw refuse(problem('usage', message, { hint }));
   }

@@ -4,42 +4,40 @@ import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
-import type { Campaign, Commit, WinnerState } from '../model.ts';
-import { claimBudget } from '../plan/budget.ts';
+import type { Campaign, WinnerState } from '../model.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
-import { createPricer, loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { endsSoon } from '../plan/standing-inputs.ts';
-import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import type { CameBack } from '../report/tally.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Api } from '../send/api.ts';
 import { refuseOtherList } from '../send/approved.ts';
 import { asksReports } from '../send/canary.ts';
-import { cameBack, countDeliveries, countUnreached } from '../send/deliveries.ts';
+import { cameBack, countDeliveries } from '../send/deliveries.ts';
 import { needsShared } from '../send/list-workers.ts';
 import type { Memory } from '../send/memory.ts';
 import { refuseWhilePaused } from '../send/pause.ts';
 import { identityOf, interruptedEarly, olderRuns, type Prepared, prepareRun } from '../send/prepare.ts';
-import type { ListsAgain } from '../send/producer.ts';
-import { type RoundsOptions, sendListening, sendRounds } from '../send/rounds.ts';
+import { type SendPass, sendListening, sendRounds } from '../send/rounds.ts';
 import { type RunEnd, sendRun } from '../send/run.ts';
 import { lockRun } from '../send/run-lock.ts';
-import { callWorkersBack, createSharing, queueFor, type Sharing } from '../send/sharing.ts';
+import { callWorkersBack, createSharing, type Sharing } from '../send/sharing.ts';
 import { planInForce } from '../send/standing.ts';
+import type { PreparedStart } from '../send/start.ts';
 import { summarise, withCauses } from '../send/summary.ts';
 import { TIMERS } from '../send/timers.ts';
 import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
-import { given } from '../util/given.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
 import { notConfirmed, type ResolvedOptions } from './options.ts';
 import { joinReplies, planOf } from './project.ts';
-import type { ListenNeeds, SendListener } from './send-listen.ts';
+import type { SendListener } from './send-listen.ts';
 import {
   exitOf,
   type SendListenOptions,
@@ -100,19 +98,20 @@ async function sendApproved(
   const { campaign } = plan;
   const { now, allow = [], onEvent } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
-  const { timeoutMs } = campaign.send;
-  const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
-  const approval = { planFile, nowMs: now() };
-  const { recipientsPerRequest } = plan;
   const listening = listeningOf(plan, options.listen);
-  const startListening = listening === null ? null : await howToListen(listening, { plan, env: options.env, now });
+  // Servers and signatures are loaded only where a start listens.
+  const startListening =
+    listening === null
+      ? null
+      : await (await import('./send-listen.ts')).prepareListening(listening, { plan, env: options.env, now });
   let listener: SendListener | null = null;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
-    environment: plan.environment,
-    ...connection,
-    ...approval,
-    recipientsPerRequest,
+    plan,
+    env: options.env,
+    connections: concurrency,
+    planFile,
+    nowMs: now(),
     sandbox: () => listener?.sandbox?.() ?? null,
     onNotice: (notice) => onEvent?.({ kind: 'notice', notice }),
   });
@@ -135,26 +134,9 @@ async function sendApproved(
     const over = await overRefusal(campaign, plan.occurrence, now());
     if (over !== null) throw refuse(over);
   }
-  const wanted = {
-    retry: options.retry ?? null,
-    limit: options.limit ?? null,
-    winner: options.winner ?? null,
-  };
-  const wait = options.wait === true;
   const interrupt = options.signal ?? new AbortController().signal;
-  const prepared = await prepareRun({
-    ledger,
-    plan,
-    prices,
-    suppressions,
-    allow,
-    isDue: options.isDue === true,
-    ...wanted,
-    ratePerSecond: options.ratePerSecond ?? null,
-    nowMs: now(),
-    interrupt,
-    meter: options.meter,
-  });
+  const opened = { plan, ledger, prices, suppressions, interrupt };
+  const prepared = await prepareRun({ ...options, ...opened, allow, nowMs: now() });
   if (planFile !== null) refuseOtherList(plan, planFile, prepared);
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     prepared.finishLoad();
@@ -170,41 +152,33 @@ async function sendApproved(
     ...strangers,
   ];
   onEvent?.({ kind: 'warnings', warnings: found });
-  const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
+  // The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere.
+  const isUnasked = isSandbox(plan) && prepared.resends.length === 0;
+  const isConfirmed = interrupt.aborted || isUnasked || (await confirmed(options, plan, prepared));
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
     if (interrupt.aborted) throw interruptedEarly();
     throw prepared.questions.length === 0 ? notConfirmed('Nothing was sent') : refuse(...prepared.questions);
   }
-  await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
-  const start = {
-    options,
-    commit: commitIn(await asked),
-    memory: ledger.history === null ? null : memory,
-    plan,
-    ledger,
-    prepared,
-    openApi,
-    prices,
-    suppressions,
+  await using sharing = options.workers === true ? await beginSharing(plan, ledger, options, prepared) : null;
+  const start: PreparedStart = {
+    ...options,
+    ...prepared,
+    ...opened,
     listsAgain,
     concurrency,
-    interrupt,
-    sharing: sharing?.sharing ?? null,
+    ratePerSecond: rateOf(plan, options.ratePerSecond),
+    commit: commitIn(await asked),
+    // A ledger in a file cannot be lost and recovered.
+    memory: ledger.history === null ? null : memory,
+    random: options.random ?? Math.random,
+    timers: TIMERS,
+    sleep: options.timers?.sleep,
   };
-  const round = createRound(start);
-  const isPaused = (): boolean => ledger.pauseOf(identityOf(plan)) !== null;
-  const waiting = {
-    wait,
-    limit: options.limit ?? null,
-    now,
-    interrupt,
-    isPaused,
-    onEvent,
-    ...given(options, 'timers'),
-  };
+  const sendPass = createPass(start, openApi, sharing?.sharing ?? null, prepared.toDo, options.cutSignal);
   if (startListening === null) {
-    return resultOf(ledger, plan, prices, await sendRounds(prepared.finishLoad(), { ...waiting, round }));
+    const first = { run: prepared.finishLoad(), limit: options.limit ?? null, posted: null };
+    return resultOf(ledger, plan, prices, await sendRounds(first, start, sendPass));
   }
   try {
     listener = await startListening(ledger);
@@ -213,40 +187,20 @@ async function sendApproved(
     throw error;
   }
   await using receiving = listener;
-  const { reporters } = receiving;
-  const rounds = {
-    ...waiting,
-    round,
-    ledger,
-    campaign,
-    reporters,
+  const end = await sendListening(prepared.finishLoad(), start, sendPass, {
+    reporters: receiving.reporters,
     joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
-  };
-  return resultOf(ledger, plan, prices, await sendListening(prepared.finishLoad(), rounds));
+  });
+  return resultOf(ledger, plan, prices, end);
 }
 
-/** Loads servers and signatures only where a start listens. */
-async function howToListen(listening: SendListenOptions, needs: ListenNeeds) {
-  const { prepareListening } = await import('./send-listen.ts');
-  return await prepareListening(listening, needs);
-}
-
-/** The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere. */
-function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean {
-  return isSandbox(plan) && resends.length === 0;
-}
-
-async function confirmed(
-  options: StartOptions,
-  plan: Plan,
-  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends' | 'questions'>,
-): Promise<boolean> {
+async function confirmed(options: StartOptions, plan: Plan, prepared: Prepared): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
   const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
   const toDo = prepared.toDo + later;
   const recipients = Math.min(toDo, options.limit ?? toDo);
-  const question = {
+  const question: SendQuestion = {
     campaign: campaign.name,
     environment: environment.name,
     url: environment.url,
@@ -255,76 +209,39 @@ async function confirmed(
     canary: campaign.send.canary,
     resends: prepared.resends,
     allows: prepared.questions.map(({ message }) => message),
+    estimate: prepared.estimate,
   };
-  return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
+  return (await options.confirm?.(question)) ?? false;
 }
 
-interface Start {
-  readonly options: StartOptions;
-  readonly commit: Commit | null;
-  readonly plan: Plan;
-  readonly ledger: Ledger;
-  readonly prepared: Prepared;
-  readonly openApi: () => Promise<Api>;
-  readonly prices: PriceList | null;
-  readonly suppressions: Suppressions;
-  readonly listsAgain: ListsAgain;
-  readonly concurrency: number;
-  readonly interrupt: AbortSignal;
-  /** Null for a ledger in a file, which cannot be lost and recovered. */
-  readonly memory: Memory | null;
-  /** Workers share the run; null: this process sends it alone. */
-  readonly sharing: Sharing | null;
-}
-
-/** Each round opens new connections; `send --wait` has several rounds. */
-function createRound(start: Start): RoundsOptions['round'] {
-  const { options, plan, ledger, prepared, prices, suppressions, listsAgain, concurrency, interrupt } = start;
-  const { campaign } = plan;
-  return async (begun, limit, posted) => {
-    // For the first round, the winner was decided while the start was prepared.
-    const run = posted === null ? begun : chooseWinner(ledger, plan, begun, options.now).run;
-    const api = await start.openApi();
-    const toDo = posted === null ? prepared.toDo : null;
-    options.onEvent?.({ kind: 'started', run, ledger: ledger.path, toDo, commit: start.commit });
+/**
+ * Each pass opens new connections; `send --wait` has several passes.
+ * @param toDo - recipients of the first pass
+ */
+function createPass(
+  start: PreparedStart,
+  openApi: () => Promise<Api>,
+  sharing: Sharing | null,
+  toDo: number,
+  cutSignal: AbortSignal | undefined,
+): SendPass {
+  const { plan, ledger, interrupt, commit = null, onEvent } = start;
+  return async (pass) => {
+    const isFirst = pass.posted === null;
+    // For the first pass, the winner was decided while the start was prepared.
+    const run = isFirst ? pass.run : chooseWinner(ledger, plan, pass.run, start.now).run;
+    const api = await openApi();
+    onEvent?.({ kind: 'started', run, ledger: ledger.path, toDo: isFirst ? toDo : null, commit });
     const abort = (): void => api.endpoint.abort();
     const { stopWaiting } = api.endpoint;
     interrupt.addEventListener('abort', stopWaiting, { once: true });
-    options.cutSignal?.addEventListener('abort', abort, { once: true });
+    cutSignal?.addEventListener('abort', abort, { once: true });
     try {
-      return await sendRun({
-        plan,
-        ledger,
-        run,
-        list: prepared.list,
-        reached: prepared.reached,
-        loaded: posted === null ? prepared.loaded : null,
-        // Reports may have come in since.
-        unreached: posted === null ? prepared.unreached : countUnreached(ledger, run, campaign),
-        suppressions,
-        listsAgain,
-        ...(posted === null ? {} : { postedBefore: posted }),
-        endpoint: api.endpoint,
-        wire: api.wire,
-        secrets: api.secrets,
-        costOf: createPricer(prices),
-        budget: claimBudget(plan, prices),
-        concurrency,
-        ratePerSecond: rateOf(plan, options.ratePerSecond),
-        limit,
-        interrupt,
-        wait: options.wait === true,
-        commit: start.commit,
-        memory: start.memory,
-        sharing: start.sharing,
-        ...given(options, 'onEvent', 'explainsAnswers'),
-        now: options.now,
-        random: options.random ?? Math.random,
-      });
+      return await sendRun(start, { ...pass, run }, api, sharing);
     } finally {
       interrupt.removeEventListener('abort', stopWaiting);
-      options.cutSignal?.removeEventListener('abort', abort);
-      await api.close(campaign.send.timeoutMs);
+      cutSignal?.removeEventListener('abort', abort);
+      await api.close(plan.campaign.send.timeoutMs);
     }
   };
 }
@@ -342,10 +259,7 @@ const LOOK_MS = 10_000;
 
 /** The lowest of the limits that are set: the option, the environment's and the campaign's. */
 export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
-  return lowest(ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond);
-}
-
-function lowest(...rates: readonly (number | null | undefined)[]): number | null {
+  const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond];
   const set = rates.filter((rate) => rate !== null && rate !== undefined);
   return set.length === 0 ? null : Math.min(...set);
 }
@@ -356,20 +270,19 @@ function refuseUnlessShareable({ project }: Campaign): void {
 }
 
 /** Opens the queue through which workers share the run; on failure, discards what was prepared. */
-async function beginSharing({
-  options,
-  plan,
-  ledger,
-  prepared,
-}: Pick<Start, 'options' | 'plan' | 'ledger'> & { readonly prepared: Pick<Prepared, 'discard'> }): Promise<
-  { readonly sharing: Sharing } & AsyncDisposable
-> {
+async function beginSharing(
+  plan: Plan,
+  ledger: Ledger,
+  options: StartOptions,
+  prepared: Prepared,
+): Promise<{ readonly sharing: Sharing } & AsyncDisposable> {
   const { workers } = ledger;
   if (workers === null) throw new Error('a ledger that is a file has no workers');
   try {
     const worker = thisWorker(options.env);
     workers.join(worker);
-    const queue = await queueFor(plan.campaign.project.ledger);
+    const { openQueue } = await import('../send/shard-queue.ts');
+    const queue = await openQueue(plan.campaign.project.ledger);
     const { recipients = null, planFile = null, now } = options;
     const sharing = createSharing({
       ledger,
@@ -466,10 +379,13 @@ export function toSendResult({ ledgerError, exit, ...result }: StartResult, warn
   return {
     ...result,
     exit: stopped ? EXIT.interrupted : exit,
-    diagnostics: [...warnings, ...(ledgerError === null ? [] : diagnosticsOf(ledgerError))],
+    diagnostics: [
+      ...warnings,
+      ...(ledgerError === null
+        ? []
+        : ledgerError instanceof HandbillError
+          ? ledgerError.diagnostics
+          : [problem('bug', ledgerError.message)]),
+    ],
   };
-}
-
-function diagnosticsOf(error: Error): readonly Diagnostic[] {
-  return error instanceof HandbillError ? error.diagnostics : [problem('bug', error.message)];
 }

@@ -48,8 +48,8 @@ export const SEND = {
   retry: {
     scope: 'list',
     flag: '--retry <which>',
-    says: 'send again: to recipients that the API refused (with --limit, the others stay rejected); to those who were skipped for what was repaired since; or a second message to addresses that were corrected since, which shows who, and asks',
-    more: 'For `skipped`, the whole list is decided again. For `corrected`, `confirm` is asked in every environment, the sandbox too.',
+    says: 'send again: to recipients that the API refused (with --limit, the others stay rejected); to recipients that were skipped, if you repaired the cause since; or a second message to addresses that you corrected since, which shows the recipients, and asks',
+    more: 'For `skipped`, handbill decides about the whole list again. For `corrected`, it calls `confirm` in every environment, the sandbox too.',
     without: 'no recipient',
     choices: RETRIES,
   },

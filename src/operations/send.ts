@@ -8,6 +8,7 @@ import type { Figures } from '../send/progress.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import type { Meter } from '../util/long-work.ts';
 import { startTask, type Task } from '../util/task.ts';
+import { iso } from '../util/time.ts';
 import { durationMs } from '../util/units.ts';
 import { asker, checkAllow, checkNumbers, PORT, present, resolveOptions } from './options.ts';
 import { type StartOptions, type StartResult, sendOnce, toSendResult } from './send-once.ts';
@@ -66,7 +67,7 @@ interface Live {
 
 function snapshot({ round, figures }: Live): SendProgress {
   const { toDo, posted, retried, finished, waits } = figures;
-  const waiting = waits === null ? null : { why: waits.why, until: new Date(waits.untilMs).toISOString() };
+  const waiting = waits === null ? null : { why: waits.why, until: iso(waits.untilMs) };
   return { round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
 }
 

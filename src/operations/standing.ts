@@ -3,15 +3,15 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Campaign, ListSpec } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { duplicatesIn } from '../plan/decide.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, textFaults } from '../plan/plan.ts';
 import { createStandingPlan } from '../plan/plan-file.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitIn, readProvenance } from '../plan/provenance.ts';
 import { guardFacts, standingInputsOf, timeFaults } from '../plan/standing-inputs.ts';
 import { countOf } from '../report/words.ts';
-import { dayMs } from '../util/time.ts';
-import { type ProjectOptions, present, type ResolvedOptions } from './options.ts';
+import { dayMs, iso } from '../util/time.ts';
+import type { ProjectOptions, ResolvedOptions } from './options.ts';
 
 /** The environment and the last day of a standing plan. */
 export interface StandingOptions extends ProjectOptions {
@@ -28,7 +28,7 @@ export type Fact = readonly [name: string, value: string];
 export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions) {
   const { cwd, env, now, until } = options;
   const nowMs = now();
-  const loading = { cwd, env, now: nowMs, withSample: true, ...present({ ledger: options.ledger }) };
+  const loading = { cwd, env, now: nowMs, withSample: true, ledger: options.ledger };
   const { campaign, warnings } = await loadCampaign(target, loading);
   const environment = environmentOf(campaign, options.environment);
   if (dayMs(until) === null) {
@@ -39,7 +39,7 @@ export async function compileStanding(target: string, options: StandingOptions &
     standing: { until },
     campaign: { name: campaign.name, file: campaign.file },
     environment: environment.name,
-    plannedAt: new Date(nowMs).toISOString(),
+    plannedAt: iso(nowMs),
     commit: commitIn(await asked),
     inputs: await standingInputsOf(campaign, environment),
   });
@@ -78,9 +78,8 @@ async function sampleFacts(campaign: Campaign, environment: string, nowMs: numbe
   const { estimate } = await checkList(plan, view, reading, (batch) => {
     for (const one of batch) if (one.decision === 'send' && one.text !== null) texts.push(one.text);
   });
-  const facts = [`${recipients.file}, ${countOf(estimate.rows, 'recipient')}, ${countOf(estimate.parts, 'part')}`];
-  const first = texts[0] === undefined ? [] : [['message', texts[0]] as const];
-  return [['sample', facts.join('')], ...first];
+  const figures = `${recipients.file}, ${countOf(estimate.rows, 'recipient')}, ${countOf(estimate.parts, 'part')}`;
+  return [['sample', figures], ...(texts[0] === undefined ? [] : [['message', texts[0]] as const])];
 }
 
 /** The sample in place of the list, even if that is there. */

@@ -59,7 +59,7 @@ export async function addSuppressions(
   const { reason, until } = options;
   const topic = topicIn(options);
   const nowMs = resolved.now();
-  const reading = await projectHere(resolved, resolved.ledger);
+  const reading = await projectHere(resolved);
   const { project } = reading;
   const strange = topic === '' ? null : await topicOfNone(topic, project, resolved);
   const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
@@ -115,7 +115,7 @@ export async function removeSuppressions(
   options: RemoveSuppressionsOptions = {},
 ): Promise<RemovedSuppressions> {
   const resolved = resolveOptions(options);
-  const reading = await projectHere(resolved, resolved.ledger);
+  const reading = await projectHere(resolved);
   const named = readAddresses(addresses, countryOf(reading));
   const topic = options.topic === undefined ? null : topicIn(options);
   const removed = await removeFrom(reading.project, named, topic, resolved, resolved.now());
@@ -206,7 +206,7 @@ const BATCH = 5000;
 export async function importSuppressions(file: string, options: ProjectOptions = {}): Promise<ImportedSuppressions> {
   const resolved = resolveOptions(options);
   const { cwd, env } = resolved;
-  const reading = await projectHere(resolved, resolved.ledger);
+  const reading = await projectHere(resolved);
   // The file is read twice, so that memory stays flat: once to check every row before anything is imported, and once to
   // import, in steps between which other processes get the ledger. If it is killed in between, importing again
   // completes it: an import never weakens an entry.
@@ -214,7 +214,7 @@ export async function importSuppressions(file: string, options: ProjectOptions =
   const found = await findFileAnywhere(cwd, file);
   if ('fault' in found) {
     const { code, message, hint } = found.fault;
-    throw refuse(problem(code, message, hint === undefined ? {} : { hint }));
+    throw refuse(problem(code, message, { hint }));
   }
   const name = displayPath(found.path, cwd);
   const source = { path: found.path, file: name, defaultCountry: countryOf(reading), timeZone: project.timeZone };
@@ -355,7 +355,7 @@ function noAddress(text: string, kind: AddressKind, { problem: why, hint }: Addr
   const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
   const usable =
     kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
-  return problem('invalid-address', `"${shownArgument(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
+  return problem('invalid-address', `"${shownArgument(text)}" ${why}.`, { hint: usable });
 }
 
 /** Throws exit 2 if the key of the project is not there. */

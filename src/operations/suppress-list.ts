@@ -27,6 +27,7 @@ import { type Hasher, type HasherReading, readHasher, writeHash } from '../suppr
 import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
 import { csvCell } from '../util/csv.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
+import { iso } from '../util/time.ts';
 import {
   type OptionsOf,
   type OptionTable,
@@ -68,7 +69,7 @@ export interface Suppression {
  */
 export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
   const resolved = resolveOptions(options);
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   if (ledger === null) return;
   for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
@@ -78,8 +79,8 @@ export async function* listSuppressions(options: ProjectOptions = {}): AsyncGene
 }
 
 function factsOf({ topic, reason, untilMs, source, createdAtMs }: Omit<LedgerEntry, 'address'>) {
-  const until = untilMs === null ? null : new Date(untilMs).toISOString();
-  return { topic: shownTopic(topic), reason, until, source, createdAt: new Date(createdAtMs).toISOString() };
+  const until = iso(untilMs);
+  return { topic: shownTopic(topic), reason, until, source, createdAt: iso(createdAtMs) };
 }
 
 /**
@@ -92,7 +93,7 @@ export async function* exportSuppressions(
   options: ExportSuppressionsOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const resolved = resolveOptions(options);
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   const hasher = options.hashed === true ? await hasherOf(project, resolved) : null;
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   // Hashes of two keys do not go together in one file.
@@ -110,10 +111,10 @@ export function* asCsv(lists: Lists): Generator<string> {
   for (const { address, reason, untilMs, topic } of lists.suppressions()) {
     const kind = columnOf(address);
     const addresses = ADDRESS_KINDS.map((one) => (one === kind ? address : null));
-    yield line(...addresses, null, reason, untilOf(untilMs), shownTopic(topic));
+    yield line(...addresses, null, reason, iso(untilMs), shownTopic(topic));
   }
   for (const { reason, untilMs, topic, ...hash } of lists.suppressedHashes()) {
-    yield line(null, null, null, writeHash(hash), reason, untilOf(untilMs), shownTopic(topic));
+    yield line(null, null, null, writeHash(hash), reason, iso(untilMs), shownTopic(topic));
   }
 }
 
@@ -132,19 +133,15 @@ function createColumnOf(): (address: string) => AddressKind {
 function* asHashes(lists: Lists, { keyId, hash }: Hasher): Generator<string> {
   yield 'hash,until,topic\r\n';
   for (const { address, untilMs, topic } of lists.suppressions()) {
-    yield line(writeHash({ keyId, hash: hash(address) }), untilOf(untilMs), shownTopic(topic));
+    yield line(writeHash({ keyId, hash: hash(address) }), iso(untilMs), shownTopic(topic));
   }
   for (const { untilMs, topic, ...written } of lists.suppressedHashes()) {
-    yield line(writeHash(written), untilOf(untilMs), shownTopic(topic));
+    yield line(writeHash(written), iso(untilMs), shownTopic(topic));
   }
 }
 
 function line(...cells: readonly (string | null)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-function untilOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /** The addresses to look up. */
@@ -183,7 +180,7 @@ export async function checkSuppressions(options: CheckSuppressionsOptions = {}):
 export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const { addresses = [] } = options;
   const context = resolveOptions(options);
-  const reading = await projectHere(context, context.ledger);
+  const reading = await projectHere(context);
   const { project } = reading;
   const { root } = project;
   const named = readEach(addresses, countryOf(reading));
@@ -296,7 +293,7 @@ async function answer(
       topic: shownTopic(topic),
       reason,
       since: null,
-      until: isoOf(untilMs),
+      until: iso(untilMs),
       source: null,
       active: isActive(untilMs),
     });
@@ -349,13 +346,9 @@ function timesOf(one: Omit<LedgerEntry, 'address'>, isActive: (untilMs: number |
   return {
     topic: shownTopic(topic),
     reason,
-    since: isoOf(createdAtMs),
-    until: isoOf(untilMs),
+    since: iso(createdAtMs),
+    until: iso(untilMs),
     source,
     active: isActive(untilMs),
   };
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

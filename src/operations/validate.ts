@@ -11,12 +11,11 @@ import { budgetState, checkBudget } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
 import { decisions, duplicatesIn, skipsInvalid } from '../plan/decide.ts';
-import { createEstimator, type Estimate } from '../plan/estimate.ts';
+import { createEstimator, type Estimate, readPriceList } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan } from '../plan/plan.ts';
-import { readPriceList } from '../plan/prices.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
@@ -53,7 +52,7 @@ export const VALIDATE = {
     flag: '--at <instant>',
     says: 'as if it were then',
     inHelp: ', for example 2026-12-01T09:00:00Z or +1d',
-    more: 'In ms since 1970. How old a list is follows from the clock all the same.',
+    more: 'In ms since 1970. The age of a list always follows from the clock.',
     without: 'now',
     kind: 'instant',
     range: INSTANT,
@@ -113,7 +112,7 @@ export interface Validation extends Omit<ValidateResult, 'valid'> {
 
 /** Called with how far the list of the current campaign was read. */
 export interface Metered {
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** Copy of standard input, where `recipients` is `-`. */
   readonly pipedList?: string;
 }
@@ -184,7 +183,6 @@ type Checking = Omit<ValidateOptions, 'now' | 'at'> &
 
 async function checkFile(file: string, options: Checking, collector: Collector, shared: Shared) {
   const { cwd, at, recipients, pipedList, ledger } = options;
-  const known = await shared.projects(file);
   const reading = await readCampaign(file, {
     cwd,
     env: options.env,
@@ -192,8 +190,8 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
     withoutList: true,
     withSample: true,
     ...present({ recipients, pipedList }),
-    ...(ledger === undefined ? {} : { ledger }),
-    ...known,
+    ledger,
+    ...(await shared.projects(file)),
   });
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return { estimate: null, sample: null };
@@ -267,7 +265,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
     duplicates: duplicatesIn(plan),
     rules: openRules(plan, { suppressions, now: () => options.at }),
     skipsInvalid: skipsInvalid(campaign, options.allow ?? []),
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
+    meter: options.meter,
   };
   const stream = decisions(plan, view);
   for await (const batch of stream) {

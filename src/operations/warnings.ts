@@ -49,7 +49,7 @@ export function zonelessWarning(count: number, { name, file }: { readonly name: 
   const hint =
     'Name a column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again ' +
     `with --allow input-changed. Who waits: handbill report ${name} --format csv --outcome deferred`;
-  return [warning('zone-unknown', message, { ...(file === undefined ? {} : { at: { file } }), hint })];
+  return [warning('zone-unknown', message, { at: file === undefined ? undefined : { file }, hint })];
 }
 
 /** Recipients that one warning names; a report has all of them. */
@@ -70,7 +70,7 @@ export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?:
   const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list`;
   const message = `${who} than the message went to: ${changedLines(changed, NAMED).join('; ')}.`;
   return [
-    warning('address-changed', message, { ...(file === undefined ? {} : { at: { file } }), hint: hintOf(changed) }),
+    warning('address-changed', message, { at: file === undefined ? undefined : { file }, hint: hintOf(changed) }),
   ];
 }
 

@@ -5,13 +5,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
-import type { Json } from '../model.ts';
-import { claimBudget } from '../plan/budget.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { loadPrices } from '../plan/estimate.ts';
+import { createPlan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
-import { createPricer, loadPrices } from '../plan/prices.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
 import { standingInputs } from '../plan/standing-inputs.ts';
@@ -23,11 +21,12 @@ import { refuseOtherSeal } from '../send/approved.ts';
 import type { RunEvent } from '../send/event.ts';
 import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send/list-workers.ts';
 import { createMemory, type Memory } from '../send/memory.ts';
-import type { Offer, ShardQueue } from '../send/shard-queue.ts';
-import { finishShared, openPart, queueFor, shareOf } from '../send/sharing.ts';
+import type { ShardQueue } from '../send/shard-queue.ts';
+import { finishShared, openPart, shareOf } from '../send/sharing.ts';
+import type { PreparedStart } from '../send/start.ts';
 import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
-import { openWork, type WorkOptions } from '../send/work.ts';
+import { openWork } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import {
   checkNumbers,
@@ -49,10 +48,10 @@ export const WORKER = {
   concurrency: SEND.concurrency,
   idleMs: {
     flag: '--idle <time>',
-    says: 'end when there was nothing to do for so long',
-    inHelp: ' (default: it stays)',
+    says: 'end after so long without work',
+    inHelp: ' (default: never)',
     more: 'In ms.',
-    without: 'it stays',
+    without: 'never',
     kind: 'duration',
     range: [0, Number.MAX_SAFE_INTEGER],
   },
@@ -86,7 +85,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
     if (text !== null) resolved.log?.(text);
     resolved.onEvent?.(event);
   };
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   const known = project.environments.get(environment);
   if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
   if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
@@ -134,7 +133,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
  */
 export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
   const resolved = resolveOptions(options);
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : workersOf(ledger);
 }
@@ -223,7 +222,8 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
   try {
     const { workers } = ledger;
     if (workers === null) throw new Error('a shared ledger has workers');
-    queue = await queueFor(address);
+    const { openQueue } = await import('../send/shard-queue.ts');
+    queue = await openQueue(address);
     recall(ledger);
     // The shards that this process had before it lost the ledger are free for every worker now.
     workers.leave(worker.id);
@@ -248,7 +248,7 @@ async function serve(open: Open, running: Running): Promise<void> {
       await TIMERS.sleep(LOOK_MS, options.signal);
       continue;
     }
-    await workOn(open, running, found.run, found.offer);
+    await workOn(open, running, found.run, found.shard);
     running.busyAt = TIMERS.monotonicMs();
   }
 }
@@ -273,7 +273,7 @@ async function nextOffer({
   workers,
   queue,
   leftAlone,
-}: Open): Promise<{ run: RunRecord; offer: Offer } | null> {
+}: Open): Promise<{ run: RunRecord; shard: number } | null> {
   for (const run of workers.shared()) {
     // Workers take the runs that their own environment sends: a stand-in sends runs of its original.
     if (
@@ -281,8 +281,8 @@ async function nextOffer({
       (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()
     )
       continue;
-    const offer = await queue.take(run);
-    if (offer !== null) return { run, offer };
+    const shard = await queue.take(run);
+    if (shard !== undefined) return { run, shard };
     // The process that began the run, and looks for dead workers, may have died itself.
     const opened = workers.reopen(run, true, options.now());
     if (opened.length > 0) await queue.offer(run, opened, true);
@@ -294,40 +294,37 @@ function nameOf({ number, starts }: RunRecord): string {
   return `${number} ${starts}`;
 }
 
-async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer): Promise<void> {
+async function workOn(open: Open, running: Running, run: RunRecord, shard: number): Promise<void> {
   const { options, needs, ledger, workers, worker, queue } = open;
   const { onEvent, now, signal, cutSignal } = options;
   const facts = workers.facts(run);
-  if (facts === null) {
-    await queue.done(run, offer);
-    return;
-  }
-  const session = await openSession(run, factsOf(facts), ledger, needs).catch((error: unknown) => {
+  if (facts === null) return;
+  // Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts).
+  const session = await openSession(run, facts as unknown as RunFacts, ledger, needs).catch((error: unknown) => {
     if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
     return error;
   });
   if (session instanceof HandbillError) {
     leaveAlone(open, run, session);
     // Another worker may have the right files.
-    await queue.offer(run, [offer.shard], true);
-    await queue.done(run, offer);
+    await queue.offer(run, [shard], true);
     return;
   }
   const { api, before } = session;
+  const start: PreparedStart = { ...session.start, onEvent, interrupt: signal };
   const abort = (): void => api.endpoint.abort();
   const { stopWaiting } = api.endpoint;
   signal.addEventListener('abort', stopWaiting, { once: true });
   cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   onEvent({ kind: 'begins', target: run.name, environment: options.environment });
-  onEvent({ kind: 'planned', plan: session.plan });
+  onEvent({ kind: 'planned', plan: start.plan });
   try {
     onEvent({ kind: 'started', run, ledger: ledger.path, toDo: null, commit: null });
     const remembered = running.memory.of(run, ledger);
-    const work = { ...session.work, onEvent, remembered, interrupt: signal };
-    const one = await openWork(work, before, TIMERS, part.shared);
+    const one = await openWork(start, run, api, before, remembered, part.shared);
     part.begin(one);
-    await part.walk(one, offer).catch((error: unknown) => one.fail(error));
+    await part.walk(one, shard).catch((error: unknown) => one.fail(error));
     await one.groupCommit.flush();
     await part.rest(one);
     one.end();
@@ -339,7 +336,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   } finally {
     signal.removeEventListener('abort', stopWaiting);
     cutSignal?.removeEventListener('abort', abort);
-    await api.close(session.plan.campaign.send.timeoutMs);
+    await api.close(start.plan.campaign.send.timeoutMs);
   }
 }
 
@@ -373,10 +370,9 @@ interface SessionNeeds {
 }
 
 interface Session {
-  readonly work: Omit<WorkOptions, 'interrupt'>;
+  readonly start: Omit<PreparedStart, 'interrupt'>;
   readonly before: Omit<Answers, 'inDoubt'>;
   readonly api: Api;
-  readonly plan: Plan;
 }
 
 /** Reads the campaign from files here. Throws exit 2 if they differ from the run's, or sending lacks something. */
@@ -403,14 +399,11 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   const concurrency = needs.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
-    environment: plan.environment,
+    plan,
     env,
-    root: campaign.project.root,
     connections: concurrency,
-    timeoutMs: campaign.send.timeoutMs,
     planFile,
     nowMs: now(),
-    recipientsPerRequest: plan.recipientsPerRequest,
   });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });
@@ -418,18 +411,20 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   checkHashKey(suppressions, ledger);
   const reached = await openReachToSend(plan, ledger, now());
   const api = await openApi();
-  const { endpoint, wire, secrets } = api;
-  const sending = {
-    endpoint,
-    wire,
-    secrets,
-    costOf: createPricer(prices),
-    budget: claimBudget(plan, prices),
+  const start = {
+    plan,
+    ledger,
+    list,
+    reached,
+    suppressions,
+    listsAgain,
+    prices,
     concurrency,
+    ratePerSecond: rateOf(plan, facts.ratePerSecond),
+    now,
+    random: needs.random,
   };
-  const rules = { suppressions, listsAgain, reached, ratePerSecond: rateOf(plan, facts.ratePerSecond) };
-  const { random } = needs;
-  return { work: { plan, ledger, run, list, ...rules, ...sending, now, random }, before: facts.before, api, plan };
+  return { start, before: facts.before, api };
 }
 
 function differs({ id }: RunRecord, changes: readonly Diagnostic[]): readonly Diagnostic[] {
@@ -444,9 +439,4 @@ function planFileOf({ planFile }: RunFacts): AnyPlanFile | null {
   const read = parsePlanFile(planFile, 'the plan of the run');
   if ('code' in read) throw refuse(read);
   return read;
-}
-
-/** Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts). */
-function factsOf(facts: Json): RunFacts {
-  return facts as unknown as RunFacts;
 }

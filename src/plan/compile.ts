@@ -35,7 +35,7 @@ import {
 import type { LinkPart } from '../templates/links.ts';
 import { createValues } from '../templates/values.ts';
 import { REPORT_COLUMN_PREFIX } from '../util/csv.ts';
-import { pointerTo } from '../util/json.ts';
+import { FORBIDDEN_NAMES, pointerTo } from '../util/json.ts';
 import { didYouMean } from '../util/suggest.ts';
 import {
   type CheckContent,
@@ -496,12 +496,10 @@ function defaultVariables(template: ProviderTemplate, context: CompileContext): 
   return {};
 }
 
-const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 /** JSON holds either a value or a group under one name. */
 function checkGroups(needs: readonly string[], template: ProviderTemplate, context: CompileContext): void {
   const groups = new Set(needs.filter((name) => groupOf(name)[1] !== null).map((name) => groupOf(name)[0]));
-  const impossible = [...groups].filter((name) => name === '' || FORBIDDEN.has(name));
+  const impossible = [...groups].filter((name) => name === '' || FORBIDDEN_NAMES.has(name));
   if (impossible.length > 0) {
     const message = `"template.needs" has a group called ${quoted(impossible)}, which is never allowed.`;
     context.diagnostics.push(

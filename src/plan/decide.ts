@@ -50,7 +50,7 @@ export interface View {
   /** The bytes that the list must still have. */
   readonly expected?: ListDigest;
   /** Told how far the list was read. */
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** Invalid rows become skipped ones. */
   readonly skipsInvalid: boolean;
   /** The variant that those get who are not in the test; default: what the campaign says. */
@@ -77,11 +77,7 @@ export function decisions(plan: Plan, view: View): Decisions {
   let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
-    const { expected, meter } = view;
-    const list = await openList(plan.campaign.recipients, {
-      ...(expected === undefined ? {} : { expected }),
-      ...(meter === undefined ? {} : { meter }),
-    });
+    const list = await openList(plan.campaign.recipients, view);
     let seen = 0;
     try {
       if (list.columns.join('\n') !== plan.columns.join('\n')) throw refuse(listChanged(plan));

@@ -156,7 +156,7 @@ const USABLE = 'Write the address itself, and remove the row when its time is ov
 
 function empty({ text, where }: FenceEntry, name: string): Diagnostic {
   const hint = 'Add the addresses that may be sent to; without `only` all recipients are sent to.';
-  return problem('fence', `${text} has no address of its own, so that ${name} could send to no recipient of it.`, {
+  return problem('fence', `${text} holds no address, so that ${name} could send to no recipient of it.`, {
     ...where,
     hint,
   });

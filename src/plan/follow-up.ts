@@ -6,8 +6,8 @@ import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
 import { listedForm } from '../util/address-form.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { utcText } from '../util/time.ts';
+import { createReferences } from './expand.ts';
 import type { Plan } from './plan.ts';
-import { createReferences } from './reference.ts';
 import type { Closed } from './window.ts';
 
 interface FollowUpRule {

@@ -54,7 +54,8 @@ function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>
   // Above the other bound it is an error.
   if (longest.parts <= LONG_PARTS || longest.parts > MOST_PARTS) return [];
   const message = `SMS have up to ${longest.parts} parts each, and every part is charged as a message.`;
-  const hint = 'This row has the longest: shorten the template or the value, or set limits.maxParts to what is meant.';
+  const hint =
+    'This row has the longest: shorten the template or the value, or set limits.maxParts to the number that you intend.';
   return [warning('too-many-parts', message, { at: rowOf(campaign, longest.line), hint })];
 }
 

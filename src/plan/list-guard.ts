@@ -28,7 +28,7 @@ interface GuardOptions {
   /** A guard whose code is allowed is a warning. */
   readonly allow?: readonly Allowable[];
   /** The campaign goes out by its schedule: a list without a row is refused unless the campaign allows it. */
-  readonly isDue?: boolean;
+  readonly isDue?: boolean | undefined;
 }
 
 type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'counts'>;

@@ -10,9 +10,8 @@ import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { addressKindOf, type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
-import { createExpander, type Expander, type ExpandOptions } from './expand.ts';
+import { createExpander, createReferences, type Expander, type ExpandOptions, type ReferenceOf } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
-import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInputs } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 

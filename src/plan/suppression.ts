@@ -381,7 +381,7 @@ export function createNumberDoubts(file: string | null) {
       if (first === null) return [];
       const { line, problem: why } = first;
       const more = count === 1 ? '' : ` The same kind in ${countOf(count - 1, 'more entry', 'more entries')}.`;
-      const hint = 'Look whether a digit is missing: the number that was meant is still sent to.';
+      const hint = 'Look for a missing or an extra digit: handbill still sends to the correct number.';
       const at = file === null ? {} : { at: { file, ...(line === null ? {} : { line }) } };
       return [warning('wrong-length-number', `The suppressed number ${why}.${more}`, { ...at, hint })];
     },

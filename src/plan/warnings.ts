@@ -197,7 +197,7 @@ function ofDuplicate({ duplicateOf, isSame }: SkipDecision, at: Position): reado
   if (duplicateOf === undefined || isSame === true) return NOTHING;
   const message = `Line ${at.line} is a duplicate of line ${duplicateOf} with other values: only line ${duplicateOf} counts.`;
   const hint =
-    'Remove the row that is wrong. If both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.';
+    'Remove the row that is wrong. If you want to send both, name the columns that tell them apart: `recipients.key: [msisdn, order]`.';
   return [warning('duplicate-differs', message, { at, hint })];
 }
 

@@ -42,10 +42,7 @@ interface Group {
 export async function createWindowGate(plan: Plan, options: GateOptions): Promise<WindowGate | null> {
   const { window, notAfterMs } = plan.campaign.send;
   if (window === null) return null;
-  const [{ createCalendar }, { openingOf }, { rulesFor }, { wallText }, { createZoneReader }] = await Promise.all([
-    import('./calendar.ts'),
-    import('./calendar.ts'),
-    import('./calendar.ts'),
+  const [{ createCalendar, openingOf, rulesFor, wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
     import('../recipients/zone.ts'),
   ]);
@@ -165,11 +162,7 @@ function unknownZone(kind: AddressKind): Closed {
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
   if (window === null) return null;
-  const [{ createCalendar }, { openingOf }, { allRules }] = await Promise.all([
-    import('./calendar.ts'),
-    import('./calendar.ts'),
-    import('./calendar.ts'),
-  ]);
+  const { createCalendar, openingOf, allRules } = await import('./calendar.ts');
   let last = sinceMs;
   for (const rules of allRules(window, campaign.project.windows)) {
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {

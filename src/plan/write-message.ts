@@ -148,10 +148,14 @@ function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper 
       }
     }
     if (characterSet === 'gsm' && !isGsm(text)) {
-      return problem('not-gsm', 'The message has characters outside GSM-7, and `characterSet: gsm` is asked for.', {
-        at,
-        hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
-      });
+      return problem(
+        'not-gsm',
+        'The message has characters outside GSM-7, but the campaign sets `characterSet: gsm`.',
+        {
+          at,
+          hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
+        },
+      );
     }
     if (sms.parts > MAX_SMS_PARTS) {
       return problem('too-many-parts', `The message has ${sms.parts} parts; an SMS has at most ${MAX_SMS_PARTS}.`, {

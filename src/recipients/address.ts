@@ -71,7 +71,7 @@ function readContact(raw: string): { readonly contact: string } | AddressProblem
     return { problem: `has ${contact.length} characters, and ${MAX_ID_CHARACTERS} are the most` };
   }
   if (FORBIDDEN.test(contact)) {
-    return { problem: 'holds a line end or another control character', hint: 'Give each contact a row of its own.' };
+    return { problem: 'holds a line end or another control character', hint: 'Give each contact its own row.' };
   }
   const damage = damageOf(contact);
   if (damage === 'scientific') {

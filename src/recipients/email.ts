@@ -125,7 +125,7 @@ export function doubtAboutEmail(email: string): AddressProblem | null {
   return { problem, hint: 'Check it with the person, or ask for another address.' };
 }
 
-const ONE_EACH = { hint: 'Give each address a row of its own.' };
+const ONE_EACH = { hint: 'Give each address its own row.' };
 
 function explainShape(text: string): AddressProblem | null {
   if (text === '') return { problem: 'is empty' };
@@ -168,7 +168,7 @@ function holdsSeveral(bare: string): boolean {
 function explainSeparator(bare: string): AddressProblem {
   const mark = bare.includes(';') ? ';' : ',';
   const where = bare.endsWith(mark) ? 'ends with' : 'holds';
-  return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address a row of its own.' };
+  return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address its own row.' };
 }
 
 function explainLocal(local: string): AddressProblem {

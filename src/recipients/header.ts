@@ -1,10 +1,10 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import { compared } from '../util/cell.ts';
 import { isOwnExport } from '../util/csv.ts';
+import { FORBIDDEN_NAMES } from '../util/json.ts';
 import { maskInPlace, maskText } from '../util/redact.ts';
 import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 /** The line before the header in which some programs name the delimiter. */
 export const SEPARATOR = /^"?sep=([^"])"?$/i;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -59,7 +59,7 @@ export function checkNames(
     const earlier = first.get(name);
     if (name === '')
       problems.push(problem('csv-blank-header', `Column ${i + 1} has no name.`, { ...placeOf(i), ...BLANK }));
-    else if (FORBIDDEN.has(name)) {
+    else if (FORBIDDEN_NAMES.has(name)) {
       problems.push(
         problem('csv-forbidden-header', `A column must not be named "${name}".`, { ...placeOf(i), ...RENAME }),
       );

@@ -317,10 +317,12 @@ function explainShape(text: string): AddressProblem | null {
     return { problem: 'is a decimal: a spreadsheet or script turned this number into 447700900123.0', hint: AS_TEXT };
   }
   if (/[?&;]ext=\d/i.test(text)) return { problem: 'has an extension', ...NO_EXTENSION };
-  return holdsSeveral(text) ? { problem: 'is more than one number', hint: 'Give each number a row of its own.' } : null;
+  return holdsSeveral(text) ? { problem: 'is more than one number', hint: 'Give each number its own row.' } : null;
 }
 
-const NO_EXTENSION = { hint: 'A message cannot be sent to an extension: give a number of its own, or remove it.' };
+const NO_EXTENSION = {
+  hint: 'A message cannot be sent to an extension: give the direct number, or remove the extension.',
+};
 
 /** `07700 900123; 07700 900124`, `030 1234567/68`, but not `0171/1234567`, whose `/` follows the area code. */
 function holdsSeveral(text: string): boolean {
@@ -365,7 +367,7 @@ function explainParsed(parsed: LibraryNumber, text: string): AddressProblem {
 function tooManyDigits(digits: number): AddressProblem {
   return {
     problem: `has ${digits} digits, and no phone number has more than ${MAX_DIGITS}`,
-    hint: 'If the cell holds several numbers, give each a row of its own.',
+    hint: 'If the cell holds several numbers, give each its own row.',
   };
 }
 

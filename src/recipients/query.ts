@@ -1,6 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, Json, JsonObject, ListSpec, Where } from '../model.ts';
 import { compared, comparedPart } from '../util/cell.ts';
+import { isMapping } from '../util/json.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { addDays, type CellFormat, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
@@ -248,10 +249,6 @@ function all(conditions: readonly Condition[]): Condition {
   return { kind: 'group', operator: '$and', of: conditions };
 }
 
-function isMapping(value: Json): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
 function place(path: readonly string[]): string {
   return `\`${['recipients', 'where', ...path].join('.')}\``;
 }
@@ -293,7 +290,10 @@ function readOperand(column: QueryColumn, operator: Operator, value: Json, clock
   const { operand, types } = OPERATORS[operator];
   const { type } = column;
   if (!types.some((t) => t === type)) return notForType(column, operator);
-  if (operand === 'switch') return typeof value === 'boolean' ? { operand: value } : notSwitch(operator);
+  if (operand === 'switch')
+    return typeof value === 'boolean'
+      ? { operand: value }
+      : { problem: 'needs true or false', hint: `${operator}: false asks for empty cells.` };
   if (operand === 'text')
     return typeof value === 'string' && value !== '' ? { operand: comparedPart(value) } : notText(operator, value);
   if (operand === 'day' || operand === 'span') return readDays(operator, value, today);
@@ -383,10 +383,6 @@ function notForType({ name, type }: QueryColumn, operator: Operator): OperandRes
     problem: `puts values in order, but "${name}" holds text`,
     hint: `Say what it holds: \`recipients.columns\`: { ${name}: number }, or date.`,
   };
-}
-
-function notSwitch(operator: Operator): OperandResult {
-  return { problem: 'needs true or false', hint: `${operator}: false asks for empty cells.` };
 }
 
 function notText(operator: Operator, value: Json): OperandResult {

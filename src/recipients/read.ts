@@ -80,7 +80,7 @@ export interface ListOptions {
   readonly expected?: ListDigest;
   /** Bytes that are decoded at a time, default 2 KiB: one batch holds the rows that end in them. */
   readonly pieceBytes?: number;
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
 }
 
 /**

@@ -74,7 +74,7 @@ export function significanceWords({ variants = [], significance }: Pick<Report, 
   const { few, what, verb, more, most } = COMPARED[by];
   if (p === null || test === null) return `Too few ${few} to compare the variants.`;
   const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown(p)}`} (${TESTS[test]})`;
-  if (p >= CHANCE) return `No difference in ${what} can be told yet: ${figure}.`;
+  if (p >= CHANCE) return `Too early to tell a difference in ${what}: ${figure}.`;
   return variants.length === 2
     ? `"${best ?? ''}" ${verb} ${more}, which is hardly chance: ${figure}.`
     : `The variants differ by more than chance would make them, "${best ?? ''}" ${verb} ${most}: ${figure}.`;

@@ -36,7 +36,7 @@ export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN):
 }
 
 export function acceptedWords(acceptedList: readonly string[] | undefined): readonly string[] {
-  return acceptedList === undefined ? [] : [`The list was accepted all the same: ${acceptedList.join(' ')}`];
+  return acceptedList === undefined ? [] : [`Accepted with --allow: ${acceptedList.join(' ')}`];
 }
 
 /** `1a2b3c4d5e6f on main, with changes that are not committed`. */

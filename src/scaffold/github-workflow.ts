@@ -3,7 +3,7 @@ export const GITHUB_WORKFLOW = `# Checks campaigns on every change, and says on 
 # It installs from package-lock.json: run \`npm install\` once, and commit that file.
 #
 # Actions are named by their major version. Where your rules ask for it, pin each to the full hash of a commit that you
-# have looked at.
+# have checked.
 name: campaigns
 
 on:

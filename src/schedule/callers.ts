@@ -115,7 +115,7 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
     ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --environment-file.`),
     `ExecStart=${words.map(quoted).join(' ')}`,
     '# A stop by systemd (143) is none of its failures. Every other status is one and shows as such: 2 refused, 3 some',
-    '# refused or not reached, 4 in doubt, 5 halted, 7 ledger. OnFailure= is the place to be told of it.',
+    '# refused or not reached, 4 in doubt, 5 halted, 7 ledger. OnFailure= can notify you.',
     'SuccessExitStatus=143',
     'TimeoutStartSec=infinity',
     `TimeoutStopSec=${stopSeconds(timeoutMs)}s`,
@@ -339,7 +339,7 @@ function listComment(lists: string | null, runner: string | null): readonly stri
   if (lists === null) {
     return [
       '# Lists are read from the checkout: as they are committed, because actions/checkout removes all other files. Lists',
-      '# of an export are kept elsewhere on a runner of your own: HANDBILL_LISTS names their folder.',
+      '# of an export are kept elsewhere on your own runner: HANDBILL_LISTS names their folder.',
     ];
   }
   return runner === null

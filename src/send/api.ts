@@ -7,6 +7,7 @@ import { type CompiledWire, compilePointers } from '../http/answer.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
 import type { Environment, KeySource } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { AnyPlanFile } from '../plan/plan-file.ts';
 import { canonical } from '../plan/settings.ts';
 import { authorizerOf, headersOf } from '../providers/auth.ts';
@@ -25,17 +26,13 @@ export interface Api {
 }
 
 interface ApiOptions {
-  readonly environment: Environment;
+  readonly plan: Plan;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly root: string;
   readonly connections: number;
-  readonly timeoutMs: number;
-  /** Most recipients of one request; default: 1. */
-  readonly recipientsPerRequest?: number;
   /** The plan to apply. Where the environment has approvers, they must have signed it. */
   readonly planFile: AnyPlanFile | null;
   readonly nowMs: number;
-  readonly onNotice?: (notice: Diagnostic) => void;
+  readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
   /** The sandbox that all passes of a start share; null, the default: each has its own. */
   readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
 }
@@ -53,10 +50,10 @@ export interface EmbeddedSandbox {
 export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
   const tls = checkTlsEnvironment(options.env);
   if (tls !== null) throw refuse(tls);
-  const { environment } = options;
+  const { campaign, environment } = options.plan;
   await requireApproval(environment, options.planFile, options);
   if (environment.secrets === null) return () => openSandbox(options);
-  const secrets = await readSecrets(environment.secrets, options);
+  const secrets = await readSecrets(environment.secrets, options.env, campaign.project.root);
   return async () => {
     const endpoint = endpointTo(environment.url, secrets, options);
     return { endpoint, secrets, wire: wireOf(environment, secrets), close: (graceMs) => endpoint.close(graceMs) };
@@ -65,7 +62,11 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
 
 type Secrets = Readonly<Record<string, string>>;
 
-async function readSecrets(sources: Readonly<Record<string, KeySource>>, { env, root }: ApiOptions): Promise<Secrets> {
+async function readSecrets(
+  sources: Readonly<Record<string, KeySource>>,
+  env: ApiOptions['env'],
+  root: string,
+): Promise<Secrets> {
   const secrets: Record<string, string> = {};
   const problems: Diagnostic[] = [];
   for (const [name, source] of Object.entries(sources)) {
@@ -91,7 +92,7 @@ export async function startEmbedded(
 }
 
 async function openSandbox(options: ApiOptions): Promise<Api> {
-  const { environment } = options;
+  const { environment } = options.plan;
   const shared = options.sandbox?.() ?? null;
   const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
   // This process has both ends of its connections.
@@ -128,18 +129,18 @@ function affordable({ connections, onNotice }: ApiOptions, filesEach: number): n
 }
 
 function endpointTo(url: string, secrets: Secrets, options: ApiOptions, filesEach = 1): Endpoint {
-  const connections = affordable(options, filesEach);
-  const { provider, vars } = options.environment;
+  const { campaign, environment, recipientsPerRequest } = options.plan;
+  const { provider, vars } = environment;
   return connect({
     url,
     headers: headersOf(provider, vars, secrets),
     authorize: authorizerOf(provider, vars, secrets, Date.now),
-    connections,
-    timeoutMs: options.timeoutMs,
-    recipientsPerRequest: options.recipientsPerRequest ?? 1,
-    proxy: options.environment.proxy,
-    idempotencyHeader: options.environment.wire.idempotencyHeader,
-    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
+    connections: affordable(options, filesEach),
+    timeoutMs: campaign.send.timeoutMs,
+    recipientsPerRequest,
+    proxy: environment.proxy,
+    idempotencyHeader: environment.wire.idempotencyHeader,
+    onNotice: options.onNotice,
   });
 }
 

@@ -1,5 +1,4 @@
 import type { SentMessage } from '../ledger/records.ts';
-import type { SendTask } from './batch.ts';
 import {
   addresseeOf,
   applyOutcome,
@@ -12,6 +11,7 @@ import {
   post,
   release,
   type SendContext,
+  type SendTask,
   unsent,
 } from './deliver.ts';
 

@@ -1,10 +1,10 @@
 import type { Verdict } from '../http/classify.ts';
 import type { Attempt } from '../model.ts';
 import type { SharedRequest } from '../plan/expand.ts';
-import type { Batch, SendTask } from './batch.ts';
 import {
   addresseeOf,
   applyOutcome,
+  type Batch,
   backOff,
   connect,
   countSkip,
@@ -14,6 +14,7 @@ import {
   post,
   record,
   type SendContext,
+  type SendTask,
   setAside,
   unsent,
 } from './deliver.ts';

@@ -1,23 +1,44 @@
 import { hash } from 'node:crypto';
-import type { Addressee } from '../http/addressees.ts';
-import { type CompiledWire, parseAnswer } from '../http/answer.ts';
+import { type Addressee, type CompiledWire, parseAnswer } from '../http/answer.ts';
 import { type ClassifyContext, classify, ELSEWHERE, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
 import { type AnswerReading, explainAnswer } from '../http/explain.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
 import { backoffMs } from '../http/waits.ts';
-import { isClaimSkip, type ResultRecord, type SentMessage } from '../ledger/records.ts';
-import type { Attempt, Recipient, SendRequest, StepMessage } from '../model.ts';
+import {
+  isClaimSkip,
+  type NextChannelStep,
+  type PendingRow,
+  type ResultRecord,
+  type SentMessage,
+  type StepFacts,
+} from '../ledger/records.ts';
+import type { Attempt, Channel, Recipient, SendDecision, SendRequest, StepMessage } from '../model.ts';
 import type { Expander } from '../plan/expand.ts';
 import type { Fence } from '../plan/fence.ts';
 import type { Closed, WindowGate } from '../plan/window.ts';
-import { nextStep, type SendTask, taskAfter } from './batch.ts';
-import type { SlowStart } from './concurrency.ts';
 import type { GroupCommit, TimedAnswer, TimedClaim } from './group-commit.ts';
 import type { Progress } from './progress.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import type { About, Stop } from './stop.ts';
+import type { RateLimiter, SlowStart } from './throttle.ts';
+
+export interface SendTask {
+  readonly decision: SendDecision;
+  /** For step 0, the decision itself. */
+  readonly message: StepMessage;
+  /** 0, then one more for each fallback that was begun. */
+  readonly step: number;
+  /** Channels of earlier steps, which the recipient could not receive: not tried again. */
+  readonly used: readonly Channel[];
+  /** Attempts at this channel step in earlier starts. */
+  readonly before: number;
+  /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
+  readonly byReport?: SentMessage | undefined;
+}
+
+/** The recipients of one request: several only if they get the same content. */
+export type Batch = readonly [SendTask, ...SendTask[]];
 
 /**
  * Brings one recipient to an outcome, or leaves the row `pending` if the run stops. A recipient that cannot receive the
@@ -78,7 +99,7 @@ export async function setAside({ decision, step }: SendTask, context: SendContex
 }
 
 /** Whether the next request needs no token, and a connection is open, which is then reserved: as a rule it is. */
-export function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
+function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
   return !stopped.aborted && rateLimiter.isFree() && endpoint.reserve();
 }
 
@@ -114,7 +135,7 @@ export function isToWait(answer: TimedAnswer | undefined): boolean {
 }
 
 export function post({ body, reference, form }: SendRequest, { endpoint, progress }: SendContext): Promise<Attempt> {
-  progress.posted();
+  progress.figures.posted += 1;
   return endpoint.post(body, reference, form);
 }
 
@@ -194,7 +215,7 @@ export function applyOutcome(
     record(task, attempt, from, facts, verdict, 'pending', context);
     // Once for a request with any number of recipients: figures and concurrency count requests.
     if (about.sameEvent !== true && !stopped.aborted) {
-      progress.retried();
+      progress.figures.retried += 1;
       slowStart.retried(progress.figures.retried, progress.figures.posted);
     }
     return 'again';
@@ -247,6 +268,47 @@ export async function backOff(attempts: number, retryAfterMs: number | null, con
   const waitMs = backoffMs(attempts - 1, context.random);
   if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);
   await context.rateLimiter.pause(waitMs);
+}
+
+/** Undefined where the campaign has no fallback left for it. */
+export function taskOf(
+  decided: SendDecision,
+  { step, used, attempts, byReport, resend }: PendingRow,
+): SendTask | undefined {
+  const decision = resend === undefined ? decided : { ...decided, resend };
+  const message = step === 0 ? decision : unused(decision, used);
+  if (message === undefined) return undefined;
+  return { decision, message, step, used, before: attempts, byReport };
+}
+
+/** The next channel step if this one cannot be received; undefined after the last. */
+function taskAfter({ decision, message, step, used }: SendTask): SendTask | undefined {
+  const now = [...used, message.channel];
+  const next = unused(decision, now);
+  return next === undefined ? undefined : { decision, message: next, step: step + 1, used: now, before: 0 };
+}
+
+/** By channel, not by number: an amended campaign may have other fallbacks, or the same in another order. */
+function unused({ fallbacks }: SendDecision, used: readonly Channel[]): StepMessage | undefined {
+  return fallbacks.find(({ channel }) => !used.includes(channel));
+}
+
+function nextStep({ decision, message }: SendTask, costOf: (message: StepMessage) => number | null): NextChannelStep {
+  return { ...stepFacts(decision, message, costOf), to: message.to };
+}
+
+export function stepFacts(
+  { variant }: SendDecision,
+  message: StepMessage,
+  costOf: (message: StepMessage) => number | null,
+): StepFacts {
+  return {
+    channel: message.channel,
+    variant,
+    parts: message.sms?.parts ?? null,
+    encoding: message.sms?.encoding ?? null,
+    costMicros: costOf(message),
+  };
 }
 
 /** The same for all deliveries of a start. */

@@ -3,7 +3,7 @@ import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, Unreache
 import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
 
 import type { Campaign, Delivery, DeliveryState, Outcome, StepOutcome, StopEnds, UnmatchedReason } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
@@ -141,14 +141,12 @@ export function cameBack(
   const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
   const kept = said.reduce((sum, { count }) => sum + count, 0);
   const recipients = Math.max(ledger.events.answered(run).size, kept);
-  const replies = recipients === 0 ? {} : { replies: { recipients, review: countReview(ledger, run) } };
+  let review = 0;
+  for (const batch of recipients === 0 ? [] : ledger.events.replies({ runs: [run.number], meanings: ['review'] })) {
+    review += batch.length;
+  }
+  const replies = recipients === 0 ? {} : { replies: { recipients, review } };
   return { deliveries, ...replies, ...(due === 0 ? {} : { fallbacksDue: due }) };
-}
-
-function countReview({ events }: Pick<Ledger, 'events'>, { number }: RunRecord): number {
-  let count = 0;
-  for (const batch of events.replies({ runs: [number], meanings: ['review'] })) count += batch.length;
-  return count;
 }
 
 /** The report state of a channel step of an outcome, both by index. */

@@ -104,7 +104,7 @@ export function createGroupCommit(
   };
   /** The last try to keep outcomes. If it fails, the row stays claimed and is in doubt at the next start. */
   const recordAlone = (late: readonly ResultRecord[]): void => {
-    if (isBusy(failure) && !flushing) {
+    if (failure instanceof LedgerError && failure.kind === 'busy' && !flushing) {
       // Each try waits as long as the first one did, so there is one for all outcomes, at the end.
       results.push(...late);
       return;
@@ -172,10 +172,6 @@ export function createGroupCommit(
   };
 }
 
-function isBusy(failure: Error | null): boolean {
-  return failure instanceof LedgerError && failure.kind === 'busy';
-}
-
 /** A claim that must be made, and posted, before its window closes. */
 export interface TimedClaim extends ClaimRequest {
   /** Ms since 1970; that very moment is too late. Default: never too late. */
@@ -189,7 +185,7 @@ export interface TimedClaim extends ClaimRequest {
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
 
-export interface PostingClock {
+interface PostingClock {
   /** Ms since 1970: windows are judged by this clock. */
   now(): number;
   /** A `Retry-After` holds all requests back. */

@@ -24,17 +24,7 @@ import { changedSince, hasRepairable, isTooLate, UNDECIDED } from './prepare.ts'
 import { openRunKeys, type RunKeys } from './run-keys.ts';
 import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
 
-/** The ledger's state of a run, joined to the decisions about its list. */
-interface Known {
-  readonly view: View;
-  readonly winner: WinnerState;
-  /** The decision with which the run continues: the next fallback, a corrected address, or what was done already. */
-  join(decision: Decision): Decision;
-  /** After the last decision: which recipients changed inputs concern, as a warning; empty where no input changed. */
-  changes(): readonly Diagnostic[];
-}
-
-interface KnownSources {
+export interface KnownSources {
   readonly ledger: Ledger | null;
   readonly run: RunRecord | null;
   /** The list as it is now; null where there is no run to compare it with. */
@@ -44,16 +34,16 @@ interface KnownSources {
   /** The instant of the decisions, in ms since 1970. */
   readonly nowMs: number;
   readonly allow: readonly Allowable[];
-  readonly retry?: Retry;
+  readonly retry?: Retry | undefined;
   /** As if this variant had won its test. */
-  readonly winner?: string;
+  readonly winner?: string | undefined;
 }
 
 /**
  * The next start's decisions about a list, with earlier outcomes, suppressions, window and winner. Only reads the
  * ledger.
  */
-export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
+export async function openKnown(plan: Plan, given: KnownSources) {
   const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
   const { campaign } = plan;
   const begun = new Map<number, readonly Channel[]>();
@@ -130,12 +120,14 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   return {
     view,
     winner,
-    join(decision) {
+    /** The decision with which the run continues: the next fallback, a corrected address, or what was done already. */
+    join(decision: Decision): Decision {
       const joined = numbered(insteadOf(onStep(decision, usedBy(decision.row), claimRules)));
       changes.add(joined);
       return joined;
     },
-    changes: () => (run && ledger ? changes.warnings(ledger.stateOf(run)) : []),
+    /** After the last decision: which recipients changed inputs concern, as a warning; empty where no input changed. */
+    changes: (): readonly Diagnostic[] => (run && ledger ? changes.warnings(ledger.stateOf(run)) : []),
   };
 }
 

@@ -48,15 +48,15 @@ interface PrepareOptions {
   readonly prices: PriceList | null;
   readonly suppressions: Suppressions;
   readonly allow: readonly Allowable[];
-  /** Recipients with a final outcome that this start sends to again; null: none. */
-  readonly retry: Retry | null;
-  readonly isDue: boolean;
-  /** Recipients of this start; null: all. Those beyond it stay rejected. */
-  readonly limit: number | null;
+  /** Recipients with a final outcome that this start sends to again. Default: none. */
+  readonly retry?: Retry | undefined;
+  readonly isDue?: boolean | undefined;
+  /** Recipients of this start; those beyond it stay rejected. Default: all. */
+  readonly limit?: number | undefined;
   /** Requests a second of this start. Default: that of environment and campaign. */
-  readonly ratePerSecond?: number | null;
-  /** The variant for all recipients outside the test; null: that of the run or the campaign. */
-  readonly winner: string | null;
+  readonly ratePerSecond?: number | undefined;
+  /** The variant for all recipients outside the test. Default: that of the run or the campaign. */
+  readonly winner?: string | undefined;
   readonly nowMs: number;
   /** Ends the preparation without a trace. */
   readonly interrupt: AbortSignal;
@@ -133,7 +133,7 @@ function refuseErased(
 ): void {
   if (plan.campaign.recipients.key.length === 0 || !ledger.hasErased(existing)) return;
   const message =
-    'A person was erased from this run, and recipients have a key of their own: a changed list may name that person under another address.';
+    'A person was erased from this run, and recipients have a key beside their address: a changed list may name that person under another address.';
   const hint =
     'Put the list back as it was; or send the new rows as another `--occurrence`, with ' +
     `\`exclude: [${existing.campaign}@${existing.occurrence}]\`.`;
@@ -157,7 +157,13 @@ function rememberName({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>)
  */
 function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   refusePurged(existing);
-  if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
+  if (existing.identityHash === identityHash(plan.campaign)) return;
+  throw refuse(
+    problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
+      at: { file: plan.campaign.file },
+      hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
+    }),
+  );
 }
 
 /** A change needs permission. An empty list has no records that a change could affect. */
@@ -265,7 +271,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
   const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
-  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, OPEN), budget);
+  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, UNDECIDED), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);
   const elsewhere = openElsewhere(plan, ledger);
   const outcomes = options.retry === 'rejected' ? [...OPEN_OUTCOMES, 'rejected' as const] : OPEN_OUTCOMES;
@@ -380,7 +386,7 @@ function judgeElsewhere(
 
 /** Makes recipients pending again that the user wants to send to once more. */
 function askAgain({ ledger, retry, limit, nowMs }: PrepareOptions, run: RunRecord): void {
-  if (retry === 'rejected') ledger.reopenRejected(run, limit);
+  if (retry === 'rejected') ledger.reopenRejected(run, limit ?? null);
   if (retry === 'corrected') ledger.reopenCorrected(run, nowMs);
 }
 
@@ -396,7 +402,7 @@ function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found
 
 /** If the user names a winner, none is searched for. */
 function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunRecord | null): WinnerState {
-  if (winner !== null || run === null || run.winner !== null || plan.campaign.split.decides === null) {
+  if (winner !== undefined || run === null || run.winner !== null || plan.campaign.split.decides === null) {
     return { kind: 'none' };
   }
   joinEvidence(ledger, plan, () => nowMs);
@@ -404,7 +410,7 @@ function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunR
 }
 
 function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: WinnerState): RunRecord {
-  if (winner === null) return rememberWinner(ledger, run, found);
+  if (winner === undefined) return rememberWinner(ledger, run, found);
   return winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 
@@ -450,7 +456,7 @@ async function checkAndLoad(
     rules: openRules(plan, { suppressions, ledger, reached, now, window }),
     skipsInvalid: skipsInvalid(plan.campaign, options.allow),
     winner: winnerOf(options, existing, found),
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
+    meter: options.meter,
   };
   const { allow, isDue } = options;
   const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });
@@ -476,7 +482,6 @@ async function checkAndLoad(
   return { ...checked, toDo, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
 }
 
-const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
 const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'claimed']);
 
 /** Cost of the messages of these recipients, as far as it is known, in millionths of the currency. */
@@ -549,13 +554,6 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
   });
 }
 
-function identityChanged(plan: Plan) {
-  return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
-    at: { file: plan.campaign.file },
-    hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
-  });
-}
-
 interface LateOptions {
   readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf'>;
   readonly plan: Plan;
@@ -595,7 +593,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   const began = run.startedAtMs;
   if (options.allow.includes('too-late') || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs))
     return null;
-  const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
+  const open = options.ledger.counts(run).some(({ outcome }) => UNDECIDED.has(outcome));
   if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);
   return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {

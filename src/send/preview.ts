@@ -1,7 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
 import type { Allowable, Decision, SendDecision, SendRequest } from '../model.ts';
 import { budgetNotice, budgetState, checkBudget } from '../plan/budget.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
@@ -10,28 +8,27 @@ import { channelStepsOf } from '../plan/compile.ts';
 import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
-import { createEstimator } from '../plan/estimate.ts';
+import { createEstimator, loadPrices } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
-import { hashList, type ListDigest } from '../recipients/read.ts';
+import { hashList } from '../recipients/read.ts';
 import { createFormats } from '../report/locale.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
 import { requireApproval } from './approved.ts';
-import { createPacker } from './batch.ts';
-import { openKnown } from './known.ts';
+import { type KnownSources, openKnown } from './known.ts';
 import { pausedWarning } from './pause.ts';
 import { continueRefusals, identityOf, olderRuns } from './prepare.ts';
+import { createPacker } from './producer.ts';
 import { planInForce } from './standing.ts';
 import { checkWinner } from './winner.ts';
 
@@ -39,7 +36,7 @@ interface PreviewPlanOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   readonly allow?: readonly Allowable[];
   readonly winner?: string;
   readonly at?: number;
@@ -48,8 +45,7 @@ interface PreviewPlanOptions {
 
 /**
  * A start's work, row by row, from the same stream of decisions. Opens no connection, not even DNS; only reads
- * the
- * ledger.
+ * the ledger.
  * @throws HandbillError exit 2: anything wrong with the campaign as a whole
  */
 export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Promise<PreviewRows> {
@@ -65,12 +61,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const estimator = createEstimator(campaign, prices, forecaster);
   // The ledger knows nothing of the people of a sample.
   const ledger =
-    sampled === undefined
-      ? openExistingLedger(campaign.project.ledger, {
-          nowMs: options.now(),
-          allow,
-        })
-      : null;
+    sampled === undefined ? openExistingLedger(campaign.project.ledger, { nowMs: options.now(), allow }) : null;
   const closing = (error: unknown): never => {
     ledger?.close();
     throw error;
@@ -79,21 +70,13 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const run = ledger?.findRun(identityOf(plan)) ?? null;
   const list = run === null ? null : await hashList(campaign.recipients).catch(closing);
   const startedAtMs = run?.startedAtMs ?? null;
-  const refused = await refusalsOf({ plan, ledger, nowMs, allow, list }, run, options).catch(closing);
+  const { retry } = start;
+  const { winner } = options;
+  const sources = { ledger, run, list, suppressions, reached, nowMs, allow, retry, winner };
+  const refused = await refusalsOf(plan, sources, options.env).catch(closing);
   const refusals = [...refused, ...(reached?.refusals ?? [])];
-  const known = await openKnown(plan, {
-    ledger,
-    run,
-    list,
-    suppressions,
-    reached,
-    nowMs,
-    allow,
-    ...(options.winner === undefined ? {} : { winner: options.winner }),
-    ...(start.retry === undefined ? {} : { retry: start.retry }),
-  }).catch(closing);
-  const { meter } = options;
-  const view = { ...known.view, ...(meter === undefined ? {} : { meter }) };
+  const known = await openKnown(plan, sources).catch(closing);
+  const view = { ...known.view, meter: options.meter };
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -191,52 +174,29 @@ async function refuseUnapproved(plan: Plan, start: PreviewedStart, options: Prev
   await requireApproval(plan.environment, planFile, { env: options.env, nowMs: options.now() });
 }
 
-/** Runs git only for an environment that requires a commit. */
-async function commitRefusals(
-  { campaign, environment }: Plan,
-  { env }: Pick<PreviewPlanOptions, 'env'>,
-): Promise<readonly Diagnostic[]> {
-  return environment.git === null ? [] : commitFaults(environment, await readProvenance(campaign, env));
-}
-
 /** Why `send` would not begin or continue the run; empty: it would. */
 async function refusalsOf(
-  {
-    plan,
-    ledger,
-    nowMs,
-    allow,
-    list,
-  }: {
-    readonly plan: Plan;
-    readonly ledger: Ledger | null;
-    readonly nowMs: number;
-    readonly allow: readonly Allowable[];
-    readonly list: ListDigest | null;
-  },
-  run: RunRecord | null,
-  options: Pick<PreviewPlanOptions, 'env'>,
+  plan: Plan,
+  { ledger, run, list, nowMs, allow }: KnownSources,
+  env: PreviewPlanOptions['env'],
 ): Promise<readonly Diagnostic[]> {
-  const ofCommit = await commitRefusals(plan, options);
+  const { campaign, environment } = plan;
+  // Runs git only for an environment that requires a commit.
+  const ofCommit = environment.git === null ? [] : commitFaults(environment, await readProvenance(campaign, env));
   if (run !== null && ledger !== null && list !== null) {
     return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run, list))];
   }
-  const over = allow.includes('too-late') ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
+  const over = allow.includes('too-late') ? null : await overRefusal(campaign, plan.occurrence, nowMs);
   return over === null ? ofCommit : [...ofCommit, over];
-}
-
-/** Adds the requests that send would make to decisions, in list order. */
-interface Previewer {
-  add(decision: Decision): void;
-  /** Recipients whose request is complete, up to the first one that waits for others in the same request. */
-  ready(): readonly Previewed[];
-  rest(): readonly Previewed[];
 }
 
 const NONE: readonly SendRequest[] = [];
 
-/** Packs requests as send does, so that the preview shows what is posted. Holds back only rows of shared requests. */
-function createPreviewer(most: number, expand: Expander): Previewer {
+/**
+ * Adds the requests that send would make to decisions, in list order. Packs them as send does, so that the preview
+ * shows what is posted. Holds back only rows of shared requests.
+ */
+function createPreviewer(most: number, expand: Expander) {
   const packer = createPacker<{ readonly at: number; readonly decision: SendDecision }>(most);
   // By position since the beginning; null while the request is not known.
   let waiting: (Previewed | null)[] = [];
@@ -275,7 +235,7 @@ function createPreviewer(most: number, expand: Expander): Previewer {
     return shown;
   };
   return {
-    add(decision) {
+    add(decision: Decision): void {
       if (decision.decision !== 'send') {
         waiting.push({ decision, request: null, sharedWith: null, fallbacks: NONE });
         return;
@@ -290,8 +250,9 @@ function createPreviewer(most: number, expand: Expander): Previewer {
       const batch = packer.add({ at, decision }, decision.variant);
       if (batch !== null) close(batch);
     },
+    /** Recipients whose request is complete, up to the first one that waits for others in the same request. */
     ready,
-    rest() {
+    rest(): readonly Previewed[] {
       for (const batch of packer.rest()) close(batch);
       return ready();
     },

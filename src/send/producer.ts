@@ -1,34 +1,25 @@
-import type { Ledger } from '../ledger/ledger.ts';
 import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
-import type { Decision } from '../model.ts';
-import type { Reached } from '../plan/contact-history.ts';
+import type { Channel, Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
-import type { Plan } from '../plan/plan.ts';
 import { openRules } from '../plan/skip-rules.ts';
-import type { Suppressions } from '../plan/suppression.ts';
-import type { ListDigest } from '../recipients/read.ts';
-import { type Batch, createPacker, type Packer, type SendTask, taskOf } from './batch.ts';
+import type { RowSet } from '../util/row-set.ts';
 import type { Gate } from './canary.ts';
-import type { Pool } from './concurrency.ts';
-import type { SendContext } from './deliver.ts';
-import type { PendingRows } from './pending-rows.ts';
-import { TIMERS, type Timers } from './timers.ts';
+import { type Batch, type SendContext, type SendTask, taskOf } from './deliver.ts';
+import type { Lists, PreparedStart } from './start.ts';
+import type { Pool } from './throttle.ts';
 
-export interface ProducerOptions {
-  readonly plan: Plan;
-  readonly ledger: Ledger;
+export interface ProducerContext extends SendContext {
+  readonly start: PreparedStart;
   readonly run: RunRecord;
-  /** Digest of the bytes that the check pass read: no others are sent from. */
-  readonly list: ListDigest;
   readonly lists: Lists;
-  /** The contact history of other runs; null if no rule uses it. */
-  readonly reached: Reached | null;
-  /** Recipients of this start; null: all. */
-  readonly limit: number | null;
-  readonly now: () => number;
-  readonly context: SendContext;
+  readonly pool: Pool<Batch>;
+}
+
+/** Which rows are sent to. */
+export interface RowsToSend {
   readonly pendingRows: PendingRows;
-  readonly pool: Pool;
+  /** Recipients of this pass; null: all. */
+  readonly limit: number | null;
   readonly gate: Gate | null;
   /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
@@ -43,35 +34,36 @@ export interface ProducerOptions {
 const REMOVED_BATCH = 1000;
 
 /** Puts decisions whose rows are still to do into the pool, in list order; returns when the pool is empty. */
-export async function feed(options: ProducerOptions): Promise<void> {
-  const { lists, pool } = options;
+export async function feed(rows: RowsToSend, context: ProducerContext): Promise<void> {
+  const { lists, pool } = context;
   const ended = new AbortController();
   // As long as anything is claimed, also after the last row was taken.
   const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
     if (!ended.signal.aborted) pool.fail(error);
   });
   try {
-    await feedAll(options);
+    await feedAll(rows, context);
   } finally {
     ended.abort();
     if (watching !== undefined) await watching;
   }
 }
 
-async function feedAll(options: ProducerOptions): Promise<void> {
-  const { plan, ledger, run, pendingRows, pool, context, gate, lists, between } = options;
-  const { stopped } = context;
+async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void> {
+  const { pendingRows, gate, between } = rows;
+  const { start, run, pool, lists, stopped, now, window } = context;
+  const { plan, ledger, reached } = start;
   const packer = createPacker<SendTask>(plan.recipientsPerRequest);
-  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let left = rows.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
   let isOver = false;
   try {
     await lists.renew();
     const view = {
       wanted: pendingRows.wants,
-      expected: options.list,
+      expected: start.list,
       // The claims check again; a recipient who is certainly skipped need not wait for a token.
-      rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
+      rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window }),
       skipsInvalid: true,
       winner: run.winner,
     };
@@ -79,13 +71,13 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       const aside: Aside = { skipped: [], deferred: [] };
       for (const decision of batch) {
         if (stopped.aborted || left <= 0) break;
-        const task = toTask(decision, options, aside);
+        const task = toTask(decision, pendingRows, context, aside);
         if (task === null) continue;
         // A recipient whose fallback a report causes passed the gate with the first message.
         const isGated = gate !== null && task.byReport === undefined;
-        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
+        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, context));
         if (isLater && stopped.aborted) break;
-        isOver = options.untilWide === true && gate?.isWide() === true;
+        isOver = rows.untilWide === true && gate?.isWide() === true;
         if (isOver) break;
         // The gate is not decided in this start: the recipients left wait for the next one.
         if (isLater && isGated) {
@@ -96,20 +88,20 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         left -= 1;
         if (isGated) gate.put(1);
         // A fallback has a separate request; others with the same content may share one.
-        const batch = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
-        const full = batch === null ? undefined : put(pool, batch);
+        const batch: Batch | null = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
+        const full = batch === null ? undefined : pool.put(batch);
         if (full !== undefined) await full;
       }
-      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
-      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, now());
       if (stopped.aborted || left <= 0 || isOver) break;
       if (between !== undefined && !(await between())) {
         isOver = true;
         break;
       }
     }
-    for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);
-    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
+    for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);
+    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(pendingRows, context);
   } catch (error) {
     pool.fail(error);
   }
@@ -117,23 +109,15 @@ async function feedAll(options: ProducerOptions): Promise<void> {
 }
 
 /** Nothing is in flight when a gate is judged: batches that wait for others go first. */
-async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerOptions): Promise<boolean> {
+async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerContext): Promise<boolean> {
   do {
-    for (const batch of packer.rest()) await put(pool, batch);
+    for (const batch of packer.rest()) await pool.put(batch);
     await pool.idle();
     if (!(await gate.turn())) return false;
     // The pause may take hours. The claims check the suppression lists for addresses added meanwhile.
     await lists.renew();
   } while (!gate.isOpen());
   return true;
-}
-
-function put(pool: Pool, tasks: readonly SendTask[]): Promise<void> | undefined {
-  return isBatch(tasks) ? pool.put(tasks) : undefined;
-}
-
-function isBatch(tasks: readonly SendTask[]): tasks is Batch {
-  return tasks.length > 0;
 }
 
 /** Rows to skip or defer; in one transaction for each batch of the list. */
@@ -143,7 +127,7 @@ interface Aside {
 }
 
 /** Null where a rule skips or defers the recipient. */
-function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): SendTask | null {
+function toTask(decision: Decision, pendingRows: PendingRows, context: SendContext, aside: Aside): SendTask | null {
   const { row, line } = decision;
   const pending = pendingRows.find(row, decision.key);
   if (pending === null && pendingRows.isLost?.(row) === true) return null;
@@ -182,12 +166,12 @@ function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progres
  * Skips pending rows behind the last one of the list, which would stay pending. Their recipients had left the list when
  * the user asked to try them again (`--retry rejected`, `doubt resolve --resend`): there is nothing to send.
  */
-function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
+function skipRemoved(pendingRows: PendingRows, { start: { ledger }, run, now, progress }: ProducerContext): void {
   const next = () =>
     ledger.pending(run, pendingRows.lastRow, REMOVED_BATCH).map(({ row, step }) => ({ row, step, reason: 'removed' }));
   for (let rows = next(); rows.length > 0; rows = next()) {
     ledger.skip(run, rows, now());
-    for (const _ of rows) context.progress.finished('skipped');
+    for (const _ of rows) progress.finished('skipped');
   }
 }
 
@@ -196,71 +180,119 @@ function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
 }
 
-/** Lists younger than this are not read again: a million rows take a second. */
-const FRESH_MS = 10_000;
-
-export interface ListsAgain {
-  /** Ms since 1970. */
-  readonly readAtMs: number;
-  readonly read: () => Promise<Suppressions>;
-  /** How to detect changes while requests go out. Default: not at all. */
-  readonly watch?: ListsWatch;
+/** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
+interface Packer<T> {
+  add(item: T, variant: string | null): Packed<T> | null;
+  /** The incomplete batches, in the order in which they were begun. */
+  rest(): readonly Packed<T>[];
 }
 
-interface ListsWatch {
-  /** Another text when a list was written or replaced. */
-  readonly stamp: () => Promise<string>;
-  /** The stamp before they were read. */
-  readonly first: string;
-  readonly everyMs: number;
-}
+type Packed<T> = readonly [T, ...T[]];
 
-/** Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3). */
-interface Lists {
-  readonly current: Suppressions;
-  /**
-   * Called after a wait.
-   * @throws HandbillError where they cannot be read any more
-   */
-  renew(): Promise<void>;
-  /** Reads them again after each change, until `ended`; null if changes are not detected. Rejects as `renew` does. */
-  watch(ended: AbortSignal): Promise<void> | null;
-}
-
-/** @param again - null: they stay as they are */
-export function createLists(
-  suppressions: Suppressions,
-  again: ListsAgain | null,
-  now: () => number,
-  { sleep }: Pick<Timers, 'sleep'> = TIMERS,
-): Lists {
-  let current = suppressions;
-  let readAtMs = again?.readAtMs ?? 0;
-  let known = again?.watch?.first ?? '';
-  const read = async ({ read: readAll }: ListsAgain, stamp: string): Promise<void> => {
-    current = await readAll();
-    readAtMs = now();
-    known = stamp;
+/** @param most - recipients of one request */
+export function createPacker<T>(most: number): Packer<T> {
+  const open = new Map<string | null, [T, ...T[]]>();
+  return {
+    add(item, variant) {
+      const items = open.get(variant);
+      if (items === undefined) {
+        if (most === 1) return [item];
+        open.set(variant, [item]);
+        return null;
+      }
+      items.push(item);
+      if (items.length < most) return null;
+      open.delete(variant);
+      return items;
+    },
+    rest() {
+      const left = [...open.values()];
+      open.clear();
+      return left;
+    },
   };
-  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
-  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
-    let before = known;
-    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
-      const seen = await stamp();
-      if (seen !== known && seen === before) await read(of, seen);
-      before = seen;
-    }
+}
+
+/** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
+export interface PendingRows {
+  /** Called with ascending rows, once each. */
+  wants(row: number): boolean;
+  /** The ledger's entry of a wanted row, until `wants` is a batch further; null if it belongs to another recipient. */
+  find(row: number, key: string | null): PendingRow | null;
+  /** A wanted row that belongs to another worker by now; default: none does. */
+  isLost?(row: number): boolean;
+  /** The last row that `wants` was called with; -1 before the first. */
+  readonly lastRow: number;
+}
+
+/** Few, so that V8 frees them while they are young: two batches are kept at a time. */
+const BATCH = 400;
+
+/** @param isWaiting - whether a pending row is not wanted yet; default: none */
+export function createPendingRows(
+  pending: (afterRow: number, limit: number) => readonly PendingRow[],
+  isWaiting?: (row: PendingRow) => boolean,
+): PendingRows {
+  let ahead: readonly PendingRow[] = [];
+  let next = 0;
+  let last = -1;
+  let ended = false;
+  let asked = -1;
+  // A batch of the list may straddle two batches of the ledger, so the latest wanted rows are kept by row.
+  let wanted = new Map<number, PendingRow>();
+  let older = wanted;
+
+  const refill = (): void => {
+    ahead = pending(last, BATCH);
+    next = 0;
+    last = ahead.at(-1)?.row ?? last;
+    ended = ahead.length === 0;
+    older = wanted;
+    wanted = new Map();
   };
   return {
-    get current() {
-      return current;
+    wants(row) {
+      asked = row;
+      while (!ended) {
+        if (next >= ahead.length) refill();
+        const candidate = ahead[next];
+        if (candidate === undefined || candidate.row > row) return false;
+        next += 1;
+        if (candidate.row === row) {
+          if (isWaiting?.(candidate) === true) return false;
+          wanted.set(row, candidate);
+          return true;
+        }
+      }
+      return false;
     },
-    async renew() {
-      const ageMs = now() - readAtMs;
-      // A clock that was set back does not show their age.
-      if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
-      await read(again, (await again.watch?.stamp()) ?? '');
+    find(row, key) {
+      const found = wanted.get(row) ?? older.get(row);
+      return found !== undefined && found.key === key ? found : null;
     },
-    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
+    get lastRow() {
+      return asked;
+    },
+  };
+}
+
+const NONE: readonly Channel[] = [];
+
+/**
+ * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing
+ * is read. The recipient of a row is known from the list, whose bytes are the same, and the claim checks it.
+ * @param loaded - the rows, without those that are skipped
+ */
+export function createFirstPendingRows(loaded: Pick<RowSet, 'has'>): PendingRows {
+  let asked = -1;
+  return {
+    wants(row) {
+      asked = row;
+      return loaded.has(row);
+    },
+    find: (row, key) => (key !== null && loaded.has(row) ? { row, step: 0, key, attempts: 0, used: NONE } : null),
+    get lastRow() {
+      return asked;
+    },
   };
 }

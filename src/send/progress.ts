@@ -10,8 +10,6 @@ export interface Progress {
   readonly figures: Figures;
   /** This start saw an answer that is the API's own. */
   recognised: boolean;
-  posted(): void;
-  retried(): void;
   latency(ms: number): void;
   finished(state: OutcomeState): void;
   /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
@@ -63,12 +61,6 @@ export function createProgress(): ProgressWithLatency {
     figures,
     times,
     recognised: false,
-    posted() {
-      figures.posted += 1;
-    },
-    retried() {
-      figures.retried += 1;
-    },
     latency: (ms) => times.add(ms),
     finished(state) {
       finished[state] += 1;

@@ -1,66 +1,47 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign } from '../model.ts';
 import { countUnreached, isFinal, openDeliveries } from './deliveries.ts';
-import type { OnEvent } from './event.ts';
 import { PAUSE_LOOK_MS } from './pause.ts';
 import { triedIn } from './progress.ts';
-import type { RunEnd } from './run.ts';
-import { TIMERS, type Timers } from './timers.ts';
+import type { Pass, RunEnd } from './run.ts';
+import type { PreparedStart } from './start.ts';
+import { TIMERS } from './timers.ts';
 
 /** Longest sleep: a machine that slept, or a clock that was set, is noticed after this time. */
 const SLICE_MS = 15_000;
 
-interface WaitOptions {
-  /** Ms since 1970: windows are judged by this clock. */
-  readonly now: () => number;
-  readonly interrupt: AbortSignal;
-  /** Default: the real ones. */
-  readonly timers?: Pick<Timers, 'sleep'>;
-  /** A person has paused it: the wait is over, and the next pass halts. Default: not checked. */
-  readonly isPaused?: () => boolean;
-}
-
-/** Waits until the wall clock shows an instant, or it is paused; false where it was interrupted before. */
-async function waitUntil(atMs: number, { now, interrupt, timers = TIMERS, isPaused }: WaitOptions): Promise<boolean> {
-  const sliceMs = isPaused === undefined ? SLICE_MS : PAUSE_LOOK_MS;
+/** Waits until the wall clock shows an instant, or a person paused the run; false where it was interrupted before. */
+async function waitUntil(atMs: number, start: PreparedStart, run: RunRecord): Promise<boolean> {
+  const { ledger, now, interrupt, sleep = start.timers?.sleep ?? TIMERS.sleep, pauseLookMs = PAUSE_LOOK_MS } = start;
   for (;;) {
     if (interrupt.aborted) return false;
     const leftMs = atMs - now();
-    if (leftMs <= 0 || isPaused?.() === true) return true;
-    await timers.sleep(Math.min(leftMs, sliceMs), interrupt);
+    // The next pass halts where the run is paused.
+    if (leftMs <= 0 || ledger.pauseOf(run) !== null) return true;
+    await sleep(Math.min(leftMs, pauseLookMs, SLICE_MS), interrupt);
   }
 }
 
-export interface RoundsOptions extends WaitOptions {
-  /** Stays until no recipient waits for a window any more. */
-  readonly wait: boolean;
-  /** Recipients of all passes; null: all. */
-  readonly limit: number | null;
-  /** One start of the run; `posted` are requests of those before it, or null where it is the first. */
-  readonly round: (run: RunRecord, limit: number | null, posted: number | null) => Promise<RunEnd>;
-  readonly onEvent?: OnEvent | undefined;
-  /** Requests of passes before these; default: 0. */
-  readonly postedBefore?: number;
-}
+export type SendPass = (pass: Pass) => Promise<RunEnd>;
 
 /**
  * Starts a run, and again whenever the next window opens for waiting recipients. Keeps lock and ledger meanwhile; each
  * pass has its own connections to the API. A halt, a signal, or anything else that ends a pass ends it all.
+ * @param first - its limit holds for all passes
  */
-export async function sendRounds(run: RunRecord, options: RoundsOptions): Promise<RunEnd> {
-  let left = options.limit;
-  let end = await options.round(run, left, options.postedBefore ?? null);
+export async function sendRounds(first: Pass, start: PreparedStart, sendPass: SendPass): Promise<RunEnd> {
+  let left = first.limit;
+  let end = await sendPass(first);
   const { recovered } = end;
-  let posted = (options.postedBefore ?? 0) + end.posted;
-  while (options.wait && isGoing(end) && end.opensAtMs !== null) {
+  let posted = (first.posted ?? 0) + end.posted;
+  while (start.wait === true && isGoing(end) && end.opensAtMs !== null) {
     // Not requests: several recipients may share one, and one may have had several.
     if (left !== null) left -= triedIn(end.figures.finished);
     if (left !== null && left <= 0) break;
     end.figures.waits = { why: 'window', untilMs: end.opensAtMs };
-    options.onEvent?.({ kind: 'waits', untilMs: end.opensAtMs });
-    if (!(await waitUntil(end.opensAtMs, options))) break;
-    end = await options.round(end.run, left, posted);
+    start.onEvent?.({ kind: 'waits', untilMs: end.opensAtMs });
+    if (!(await waitUntil(end.opensAtMs, start, end.run))) break;
+    end = await sendPass({ run: end.run, limit: left, posted });
     posted += end.posted;
   }
   return { ...end, posted, recovered };
@@ -82,15 +63,6 @@ export interface Reporters {
   failure(): Error | null;
 }
 
-interface ListenRounds extends RoundsOptions {
-  readonly ledger: Ledger;
-  readonly campaign: Campaign;
-  readonly reporters: Reporters;
-  /** Finds out which messages were answered, for callers that count replies. */
-  readonly joinReplies: () => Promise<unknown>;
-  readonly timers?: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
-}
-
 /** Poll interval while waiting for reports. */
 const LOOK_MS = 200;
 
@@ -102,43 +74,54 @@ const AFTER_LAST_MS = 5_000;
  * event has come in for a given time. Fallbacks that reports made due go out in another pass, after which it waits
  * again. It does not wait after a halt or an interrupt.
  */
-export async function sendListening(run: RunRecord, options: ListenRounds): Promise<RunEnd> {
-  const { ledger, campaign, interrupt } = options;
-  let left = options.limit;
-  const round: RoundsOptions['round'] = async (...args) => {
-    const ended = await options.round(...args);
+export async function sendListening(
+  run: RunRecord,
+  start: PreparedStart,
+  sendPass: SendPass,
+  { reporters, joinReplies }: Listening,
+): Promise<RunEnd> {
+  const { ledger, interrupt, plan } = start;
+  let left = start.limit ?? null;
+  const counted: SendPass = async (pass) => {
+    const ended = await sendPass(pass);
     if (left !== null) left -= triedIn(ended.figures.finished);
     return ended;
   };
-  let end = await sendRounds(run, { ...options, round });
+  let end = await sendRounds({ run, limit: left, posted: null }, start, counted);
   const { recovered } = end;
   while (isGoing(end) && !interrupt.aborted) {
-    await stay(end, options);
-    const ledgerError = options.reporters.failure();
+    await stay(end, start, reporters);
+    const ledgerError = reporters.failure();
     if (ledgerError !== null) return { ...end, recovered, ledgerError };
-    await options.joinReplies();
-    if (interrupt.aborted || countUnreached(ledger, end.run, campaign) === 0) break;
+    await joinReplies();
+    if (interrupt.aborted || countUnreached(ledger, end.run, plan.campaign) === 0) break;
     if (left !== null && left <= 0) break;
     const before: number = end.posted;
-    end = await sendRounds(end.run, { ...options, round, limit: left, postedBefore: before });
+    end = await sendRounds({ run: end.run, limit: left, posted: before }, start, counted);
     // Rules hold back the fallbacks that are left: the recipient's window is closed, or the recipient opted out.
     if (end.posted === before) break;
   }
   return { ...end, recovered };
 }
 
-async function stay(end: RunEnd, { ledger, reporters, interrupt, timers = TIMERS, now }: ListenRounds): Promise<void> {
-  const clock = timers.monotonicMs ?? TIMERS.monotonicMs;
-  const beganMs = clock();
+interface Listening {
+  readonly reporters: Reporters;
+  /** Finds out which messages were answered, for callers that count replies. */
+  readonly joinReplies: () => Promise<unknown>;
+}
+
+async function stay(end: RunEnd, start: PreparedStart, reporters: Reporters): Promise<void> {
+  const { ledger, interrupt, now, timers = TIMERS, sleep = timers.sleep } = start;
+  const beganMs = timers.monotonicMs();
   const open = openMessages(ledger, end.run);
   for (;;) {
-    const quietMs = clock() - Math.max(beganMs, reporters.lastEventMs() ?? beganMs);
+    const quietMs = timers.monotonicMs() - Math.max(beganMs, reporters.lastEventMs() ?? beganMs);
     if (interrupt.aborted || reporters.failure() !== null) break;
     if (reporters.isDone !== null) {
       if (reporters.isDone()) break;
     } else if (quietMs >= reporters.forMs || (quietMs >= AFTER_LAST_MS && !open.any())) break;
     end.figures.waits = { why: 'reports', untilMs: now() + reporters.forMs - quietMs };
-    await timers.sleep(LOOK_MS, interrupt);
+    await sleep(LOOK_MS, interrupt);
   }
   end.figures.waits = null;
 }

@@ -1,36 +1,34 @@
 import { HandbillError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { PendingRow, RunRecord } from '../ledger/records.ts';
-import type { Commit, Halt, RunState, StepCount } from '../model.ts';
+import type { Halt, RunState, StepCount } from '../model.ts';
 import { standInOf } from '../plan/elsewhere.ts';
-import type { RowSet } from '../util/row-set.ts';
+import type { Api } from './api.ts';
 import { asksReports, createCanary, createGate, type Gate, judgeReports } from './canary.ts';
-import { joinReplies, resolveByReports, returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
-import type { Memory } from './memory.ts';
-import { createFirstPendingRows, createPendingRows } from './pending-rows.ts';
+import {
+  countUnreached,
+  joinReplies,
+  resolveByReports,
+  returnedIn,
+  unreachedRows,
+  withUnreached,
+} from './deliveries.ts';
+import { createFirstPendingRows, createPendingRows, feed } from './producer.ts';
 import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
+import type { PreparedStart } from './start.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
-import { TIMERS, type Timers } from './timers.ts';
+import { TIMERS } from './timers.ts';
 import { findWinner, winnerIn } from './winner.ts';
-import { openWork, type Work, type WorkOptions } from './work.ts';
+import { openWork, type Work } from './work.ts';
 
-interface RunOptions extends Omit<WorkOptions, 'remembered'> {
-  /** Kept by this process, because the ledger may be lost; default: nothing is. */
-  readonly memory?: Memory | null;
-  /** Default: git does not know. */
-  readonly commit?: Commit | null;
-  /** Requests that this start made before it waited for a window; default: it begins. */
-  readonly postedBefore?: number;
-  /** Recipients that a report makes due for a fallback; 0: they are not read. */
-  readonly unreached?: number;
-  /** Rows that this process has just loaded for the first start of the run; default: read from the ledger. */
-  readonly loaded?: RowSet | null;
-  /** Recipients of this start; null: all. */
+/** One pass of a start, which opens its connections anew. */
+export interface Pass {
+  readonly run: RunRecord;
+  /** Recipients of this pass; null: all. */
   readonly limit: number | null;
-  readonly wait?: boolean;
-  readonly timers?: Timers;
-  readonly sharing?: Sharing | null;
+  /** Requests of this start in the passes before; null: it is the first. */
+  readonly posted: number | null;
 }
 
 export interface RunEnd {
@@ -48,41 +46,47 @@ export interface RunEnd {
 }
 
 /**
- * One start of a run, under its lock: sends to all pending recipients, in list order, and records the outcomes. Feeds
- * p-limit with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
+ * One pass of a start, under the lock of its run: sends to all pending recipients, in list order, and records the
+ * outcomes. Feeds p-limit with back-pressure from the same stream of decisions that preview prints; slow start sets its
+ * concurrency.
+ * @param sharing - null: this process sends the run alone
  */
-export async function sendRun(options: RunOptions): Promise<RunEnd> {
-  const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null, onEvent } = options;
-  const { run, recovered } = ledger.start(options.run, now(), options.commit, standInOf(plan.environment));
+export async function sendRun(
+  start: PreparedStart,
+  { run: begun, limit, posted: postedBefore }: Pass,
+  api: Pick<Api, 'endpoint' | 'wire' | 'secrets'>,
+  sharing: Sharing | null = null,
+): Promise<RunEnd> {
+  const { plan, ledger, now, timers = TIMERS, memory = null, onEvent } = start;
+  const { run, recovered } = ledger.start(begun, now(), start.commit, standInOf(plan.environment));
   // Recipients in doubt after a kill may have a delivery report since.
   resolveByReports(ledger, now());
-  const { loaded = null } = options;
+  const loaded = postedBefore === null ? (start.loaded ?? null) : null;
+  // Reports may have come in since the pass before.
+  const unreached = postedBefore === null ? (start.unreached ?? 0) : countUnreached(ledger, run, plan.campaign);
   // If the list was just loaded, no recipient was sent to; a canary needs the number of recipients.
   const isKnown = loaded !== null && plan.campaign.send.canary === null;
   const before = isKnown ? [] : ledger.steps(run);
   const began = timers.monotonicMs();
   const part = sharing?.join(run, answersIn(before)) ?? null;
   const remembered = memory?.of(run, ledger) ?? null;
-  const work = await openWork({ ...options, run, remembered }, answersIn(before), timers, part?.shared ?? null);
+  const work = await openWork(start, run, api, answersIn(before), remembered, part?.shared ?? null);
   const { progress, groupCommit, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
-  const isWaiting = waitingRows(options.run, progress, now());
+  const isWaiting = waitingRows(begun, progress, now());
   const pendingRows = () =>
     createPendingRows(
-      options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending,
+      unreached > 0 ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending,
       isWaiting,
     );
-  const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
-  progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
+  const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || unreached > 0;
+  progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + unreached;
   onEvent?.({ kind: 'sending', figures: part?.figures(progress.figures) ?? progress.figures });
-  const gate = createCanaryGate({ options, run, work }, before);
+  const gate = createCanaryGate(work, before);
   const first = loaded === null ? pendingRows : () => createFirstPendingRows(loaded);
-  if (part === null) await work.feed({ pendingRows: first(), limit: options.limit, gate });
-  else
-    await part
-      .feed(work, { pendingRows, isAnyLeft, limit: options.limit, gate })
-      .catch((error: unknown) => work.fail(error));
+  if (part === null) await feed({ pendingRows: first(), limit, gate }, work);
+  else await part.feed(work, { pendingRows, isAnyLeft, limit, gate }).catch((error: unknown) => work.fail(error));
   await groupCommit.flush();
   await part?.rest(work);
   if (!work.stopped.aborted) stop.ended();
@@ -96,19 +100,18 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
 
   const all = part?.sum(progress) ?? progress;
   const { posted } = all.figures;
-  if (groupCommit.failure === null && all.figures.finished.deferred > 0)
-    sayWhenDecided({ options, run, progress: all });
+  if (groupCommit.failure === null && all.figures.finished.deferred > 0) noteWinnerTime(start, run, all);
   let ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : null);
   // A changed input is refused before the first request and halts later: only hashed bytes may be sent (failures.md,
   // J2).
-  const hasPosted = posted + (options.postedBefore ?? 0) > 0;
+  const hasPosted = posted + (postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   work.end();
   const conclude = () => {
     const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
-    const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
+    const state = stateAfter(ledger, run, halt, start.interrupt.aborted);
     const figures = addFigures(
-      remembered?.figures ?? options.run.figures,
+      remembered?.figures ?? begun.figures,
       all,
       timers.monotonicMs() - began,
       plan.environment.url,
@@ -147,23 +150,17 @@ function waitingRows(
 }
 
 /** Recipients that wait for the winner of a test wait until it is found. */
-function sayWhenDecided({ options, run, progress }: Pick<Started, 'options' | 'run'> & { progress: Progress }): void {
-  const state = findWinner(options.ledger, options.plan, run, options.now());
+function noteWinnerTime({ ledger, plan, now }: PreparedStart, run: RunRecord, { figures, opens }: Progress): void {
+  const state = findWinner(ledger, plan, run, now());
   // Without a time to wait, the next start finds it.
-  if (state.kind === 'waits') progress.figures.winnerAtMs = state.untilMs;
-  if (winnerIn(state) !== null) progress.figures.winnerAtMs = options.now();
-  if (progress.figures.winnerAtMs !== undefined) progress.opens(progress.figures.winnerAtMs);
+  if (state.kind === 'waits') figures.winnerAtMs = state.untilMs;
+  if (winnerIn(state) !== null) figures.winnerAtMs = now();
+  if (figures.winnerAtMs !== undefined) opens(figures.winnerAtMs);
 }
 
-interface Started {
-  readonly options: RunOptions;
-  readonly run: RunRecord;
-  readonly work: Work;
-}
-
-function createCanaryGate({ options, run, work }: Started, before: readonly StepCount[]): Gate | null {
-  const { groupCommit, stop, progress, stopped } = work;
-  const { plan, ledger, now, timers = TIMERS, onEvent, wait = false } = options;
+function createCanaryGate(work: Work, before: readonly StepCount[]): Gate | null {
+  const { start, run, groupCommit, stop, progress, stopped } = work;
+  const { plan, ledger, now, timers = TIMERS, onEvent, wait = false } = start;
   const { canary } = plan.campaign.send;
   if (canary === null) return null;
   const asks = asksReports(canary.gate);

@@ -1,11 +1,8 @@
 import process from 'node:process';
 import { PgBoss } from 'pg-boss';
+import { problem } from '../errors.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
 import { serverOptions } from '../ledger/postgres/server.ts';
-
-export interface Offer {
-  readonly shard: number;
-  readonly id: string;
-}
 
 /** A start of a run: each has its own queue. */
 interface QueuedRun {
@@ -13,13 +10,16 @@ interface QueuedRun {
   readonly starts: number;
 }
 
-/** Hands each shard to one worker. The claim (WorkerStore) decides who may send, so a wrong hand-out does no harm. */
+/**
+ * Hands the number of each shard to one worker. The claim (WorkerStore) decides who may send, so a wrong hand-out does
+ * no harm, and a worker that dies with a number leaves the shard open in the ledger: another process offers it again.
+ * Each call throws its errors as failures of the ledger.
+ */
 export interface ShardQueue {
   /** @param urgent - before waiting shards: a worker had begun with them */
   offer(run: QueuedRun, shards: readonly number[], urgent?: boolean): Promise<void>;
-  /** Null: none is left, or the run has no queue. */
-  take(run: QueuedRun): Promise<Offer | null>;
-  done(run: QueuedRun, offer: Offer): Promise<void>;
+  /** Undefined: no number is left, or the run has no queue. */
+  take(run: QueuedRun): Promise<number | undefined>;
   drop(run: QueuedRun): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,14 +29,10 @@ const SCHEMA = 'handbill_queue';
 const CONNECT_MS = 10_000;
 
 /** The ledger knows which worker has a shard and whether it lives: pg-boss need not watch it. */
-const QUEUE = { policy: 'standard', retryLimit: 0, expireInSeconds: 3600 } as const;
-
-interface Job {
-  readonly shard: number;
-}
+const QUEUE = { policy: 'standard', retryLimit: 0 } as const;
 
 /**
- * The queue of a shared ledger's server, by pg-boss. Each call throws its errors.
+ * The queue in the database of a shared ledger, by pg-boss.
  * @param address - of the ledger; it may hold a password
  */
 export async function openQueue(address: string): Promise<ShardQueue> {
@@ -57,31 +53,43 @@ export async function openQueue(address: string): Promise<ShardQueue> {
   } catch (error) {
     // Open connections would keep the process alive.
     await close().catch(() => undefined);
-    throw error;
+    throw failure(error);
   }
+  const guarded =
+    <A extends readonly unknown[], T>(call: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      try {
+        return await call(...args);
+      } catch (error) {
+        throw failure(error);
+      }
+    };
   return {
-    async offer(run, shards, urgent = false) {
-      const name = nameOf(run);
-      await boss.createQueue(name, QUEUE);
+    offer: guarded(async (run, shards, urgent = false) => {
+      await boss.createQueue(nameOf(run), QUEUE);
       const priority = urgent ? 1 : 0;
-      const jobs = shards.map((shard) => ({ data: { shard } satisfies Job, priority }));
-      if (jobs.length > 0) await boss.insert(name, jobs);
-    },
-    async take(run): Promise<Offer | null> {
-      if ((await boss.getQueue(nameOf(run))) === null) return null;
-      const [job] = await boss.fetch<Job>(nameOf(run));
-      return job === undefined ? null : { ...job.data, id: job.id };
-    },
-    async done(run, offer) {
-      await boss.complete(nameOf(run), offer.id);
-    },
-    async drop(run) {
-      await boss.deleteQueue(nameOf(run));
-    },
-    close,
+      if (shards.length > 0)
+        await boss.insert(
+          nameOf(run),
+          shards.map((shard) => ({ data: { shard }, priority })),
+        );
+    }),
+    take: guarded(async (run) => {
+      if ((await boss.getQueue(nameOf(run))) === null) return undefined;
+      const [job] = await boss.fetch<{ readonly shard: number }>(nameOf(run));
+      return job?.data.shard;
+    }),
+    drop: guarded((run) => boss.deleteQueue(nameOf(run))),
+    close: guarded(close),
   };
 }
 
 function nameOf({ number, starts }: QueuedRun): string {
   return `run-${number}-${starts}`;
+}
+
+function failure(error: unknown): LedgerError {
+  const why = error instanceof Error ? error.message : String(error);
+  const hint = 'Look whether the server can be reached, then run the command again: it continues where it stopped.';
+  return new LedgerError('io', problem('ledger-write', `The queue of the shared ledger fails: ${why}.`, { hint }));
 }

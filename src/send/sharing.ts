@@ -1,12 +1,9 @@
-import { problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
 import type { Pulse, RunIdentity, RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
 import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
 import { resolveByReports } from './deliveries.ts';
-import { createShardPendingRows, type PendingRows } from './pending-rows.ts';
-import type { ProducerOptions } from './producer.ts';
+import { feed, type PendingRows, type RowsToSend } from './producer.ts';
 import {
   addFigures,
   createProgress,
@@ -16,7 +13,8 @@ import {
   stateAfter,
   triedIn,
 } from './progress.ts';
-import type { Offer, ShardQueue } from './shard-queue.ts';
+import type { ShardQueue } from './shard-queue.ts';
+import { createShardPendingRows } from './shard-rows.ts';
 import type { Answers, Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';
@@ -38,32 +36,17 @@ interface SharingOptions extends Omit<PartOptions, 'run'> {
   readonly facts: Readonly<Record<string, Json>>;
 }
 
-/** A start of a run that is shared with workers: the process that begins it works on it as well. */
-export interface Sharing {
-  join(run: RunRecord, before: Omit<Answers, 'inDoubt'>): SharedStart;
-}
-
-interface SharedStart {
-  readonly shared: WorkShared;
-  readonly halt: Halt | null;
-  /** Sums all workers, for a progress line. */
-  figures(own: Figures): Figures;
-  feed(work: Work, options: SharedProducer): Promise<void>;
-  rest(work: Work): Promise<void>;
-  /** Sums all workers. */
-  sum(own: ProgressWithLatency): ProgressWithLatency;
-}
-
-interface SharedProducer extends Pick<ProducerOptions, 'limit' | 'gate'> {
+interface SharedProducer extends Pick<RowsToSend, 'limit' | 'gate'> {
   readonly pendingRows: () => PendingRows;
   /** A recipient is pending, or due for a fallback. */
   readonly isAnyLeft: () => boolean;
 }
 
-export function createSharing(options: SharingOptions): Sharing {
+/** A start of a run that is shared with workers: the process that begins it works on it as well. */
+export function createSharing(options: SharingOptions) {
   const { ledger, workers, worker, queue, now, timers } = options;
   return {
-    join(run, before) {
+    join(run: RunRecord, before: Omit<Answers, 'inDoubt'>) {
       workers.forget(run);
       const facts = { ...options.facts, before: { ...before } };
       const part = openPart({ ledger, workers, worker, run, queue, now, timers });
@@ -72,11 +55,12 @@ export function createSharing(options: SharingOptions): Sharing {
         get halt() {
           return part.halt;
         },
-        figures: (own) => figuresOfAll(own, part),
-        async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
+        /** Sums all workers, for a progress line. */
+        figures: (own: Figures): Figures => figuresOfAll(own, part),
+        async feed(work: Work, { pendingRows, isAnyLeft, limit, gate }: SharedProducer): Promise<void> {
           part.begin(work);
           // One process sends the steps of a canary: all workers share the recipients behind its last gate.
-          if (gate !== null) await work.feed({ pendingRows: pendingRows(), limit, gate, untilWide: true });
+          if (gate !== null) await feed({ pendingRows: pendingRows(), limit, gate, untilWide: true }, work);
           const left = limit === null ? null : limit - triedIn(work.progress.figures.finished);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
           const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
@@ -86,16 +70,16 @@ export function createSharing(options: SharingOptions): Sharing {
             run,
             shards.map(({ number }) => number),
           );
-          await part.walk(work, null);
+          await part.walk(work);
           // Fallbacks that a report made due, and recipients that are not on the list any more: usually none.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
-          if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
+          if (!isAll) await feed({ pendingRows: pendingRows(), limit, gate: null }, work);
         },
-        async rest(work) {
+        async rest(work: Work): Promise<void> {
           await part.rest(work);
           await endForAll(work);
         },
-        sum: (own) => sumOfAll(own, () => workers.sum(run), part.others),
+        sum: (own: ProgressWithLatency): ProgressWithLatency => sumOfAll(own, () => workers.sum(run), part.others),
       };
 
       async function endForAll(work: Work): Promise<void> {
@@ -114,6 +98,8 @@ export function createSharing(options: SharingOptions): Sharing {
     },
   };
 }
+
+export type Sharing = ReturnType<typeof createSharing>;
 
 /** Recipients of a shard: few enough that workers end together, many enough that handing them out costs little. */
 function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
@@ -162,7 +148,7 @@ function sumOfAll(
 }
 
 /** Live figures of this process and of the others' reports. */
-function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
+function figuresOfAll(own: Figures, part: { readonly others: Share }): Figures {
   return {
     get posted() {
       return own.posted + part.others.posted;
@@ -199,41 +185,23 @@ interface PartOptions {
   readonly timers: Timers;
 }
 
-interface Part {
-  readonly shared: WorkShared;
-  /** Why the run ended, if others ended it. */
-  readonly halt: Halt | null;
-  /** Figures of the others at the last pulse. */
-  readonly others: Share;
-  /** Begins to report that it is alive, and to read the state of the run. */
-  begin(work: Work): void;
-  /**
-   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
-   * after, in the whole list.
-   * @param first - already taken
-   */
-  walk(work: Work, first: Offer | null): Promise<void>;
-  /** Everything is recorded: gives back its shards, and reports its figures. */
-  rest(work: Work): Promise<void>;
-}
-
-export function openPart(options: PartOptions): Part {
+export function openPart(options: PartOptions) {
   const { ledger, workers, worker, run, queue, now, timers } = options;
   const pendingRows = createShardPendingRows((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
   const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
   let inShards = false;
+  /** Set from `begin` to `rest`. */
   let working: Work | null = null;
   /** A claim was refused in this walk, and with it others of the same commit. */
   let wasStopped = false;
   let pulse: Pulse | null = null;
-  let isAtWork = false;
   /** When the queue was last found empty. */
   let drainedAt: number | null = null;
   let lookedAt = timers.monotonicMs();
   let looking: Promise<void> | null = null;
 
   const beat = (work: Work): void => {
-    if (!isAtWork) return;
+    if (working === null) return;
     try {
       pulse = workers.pulse(worker, run, shareOf(work.progress, work.stop));
       if (pulse.heldMs > 0) work.heldByOthers(pulse.heldMs);
@@ -257,20 +225,18 @@ export function openPart(options: PartOptions): Part {
     const opened = workers.reopen(run, drainedAt !== null, now());
     if (opened.length > 0) await queue.offer(run, opened, true);
   };
-  const taken = async (offer: Offer): Promise<boolean> => {
-    const shard = workers.take(run, offer.shard, worker, now());
+  const taken = (offered: number): boolean => {
+    const shard = workers.take(run, offered, worker, now());
     if (shard !== null) pendingRows.add(shard);
-    // From here on the ledger knows its worker.
-    await queue.done(run, offer);
     return shard !== null;
   };
   /** False where none is left at the moment. */
   const takeNext = async (): Promise<boolean> => {
     for (;;) {
-      const offer = await queue.take(run);
-      drainedAt = offer === null ? timers.monotonicMs() : null;
-      if (offer === null) return false;
-      if (await taken(offer)) return true;
+      const offered = await queue.take(run);
+      drainedAt = offered === undefined ? timers.monotonicMs() : null;
+      if (offered === undefined) return false;
+      if (taken(offered)) return true;
     }
   };
 
@@ -304,48 +270,56 @@ export function openPart(options: PartOptions): Part {
       if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
       return pendingRows.end > pendingRows.lastRow;
     };
-    await work.feed({ pendingRows, gate: null, limit: null, between });
+    await feed({ pendingRows, gate: null, limit: null, between }, work);
     if (work.stopped.aborted) return;
     await work.groupCommit.written();
     finishPast(true);
   };
 
-  return {
-    shared: {
-      held: () => (inShards ? held : null),
-      others: () => pulse?.others ?? NOTHING,
-      onStopped() {
-        wasStopped = true;
-        try {
-          for (const { number } of pendingRows.shards) {
-            if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
-          }
-        } catch (error) {
-          working?.fail(error);
+  const shared: WorkShared = {
+    held: () => (inShards ? held : null),
+    others: () => pulse?.others ?? NOTHING,
+    onStopped() {
+      wasStopped = true;
+      try {
+        for (const { number } of pendingRows.shards) {
+          if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
         }
-      },
-      onHalt(stop) {
-        try {
-          workers.end(run, 'halted', stop.halt);
-        } catch {
-          // The ledger cannot be written, so claims fail as well: that stops the other workers.
-        }
-      },
+      } catch (error) {
+        working?.fail(error);
+      }
     },
-    get halt() {
+    onHalt(stop) {
+      try {
+        workers.end(run, 'halted', stop.halt);
+      } catch {
+        // The ledger cannot be written, so claims fail as well: that stops the other workers.
+      }
+    },
+  };
+  return {
+    shared,
+    /** Why the run ended, if others ended it. */
+    get halt(): Halt | null {
       return pulse?.halt ?? null;
     },
-    get others() {
+    /** Figures of the others at the last pulse. */
+    get others(): Share {
       return pulse?.others ?? NOTHING;
     },
-    begin(work) {
-      isAtWork = true;
+    /** Begins to report that it is alive, and to read the state of the run. */
+    begin(work: Work): void {
       working = work;
       beat(work);
     },
-    async walk(work, first) {
+    /**
+     * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before
+     * and after, in the whole list.
+     * @param first - already taken from the queue
+     */
+    async walk(work: Work, first?: number): Promise<void> {
       inShards = true;
-      if (first !== null) await taken(first);
+      if (first !== undefined) taken(first);
       while (!work.stopped.aborted) {
         const had = pendingRows.shards.length;
         if (had > 0 || (await takeNext())) {
@@ -357,8 +331,9 @@ export function openPart(options: PartOptions): Part {
       }
       inShards = false;
     },
-    async rest(work) {
-      isAtWork = false;
+    /** Everything is recorded: gives back its shards, and reports its figures. */
+    async rest(work: Work): Promise<void> {
+      working = null;
       await looking;
       try {
         const given = workers.giveBack(run, worker.id, now());
@@ -416,29 +391,6 @@ function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   finished.skipped += share.skipped;
   finished.deferred += share.deferred;
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
-}
-
-/** The queue of a shared ledger, in its database: an error of the queue is a failure of the ledger. */
-export async function queueFor(address: string): Promise<ShardQueue> {
-  const { openQueue } = await import('./shard-queue.ts');
-  const queue = await asked(openQueue(address));
-  return {
-    offer: (...args) => asked(queue.offer(...args)),
-    take: (...args) => asked(queue.take(...args)),
-    done: (...args) => asked(queue.done(...args)),
-    drop: (...args) => asked(queue.drop(...args)),
-    close: () => asked(queue.close()),
-  };
-}
-
-async function asked<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const hint = 'Look whether the server can be reached, then run the command again: it continues where it stopped.';
-    throw new LedgerError('io', problem('ledger-write', `The queue of the shared ledger fails: ${why}.`, { hint }));
-  }
 }
 
 const CALL_BACK_LOOK_MS = 100;

@@ -67,7 +67,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait. Set a lower `rate` for this environment in handbill.yaml, and send again later.',
   canary:
-    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --allow input-changed.',
+    'No other recipients were sent to. Look at `handbill report`; to go on anyway, change `send.canary` and send again with --allow input-changed.',
   'input-changed': 'Put it back as it was, or send again with --allow input-changed: final outcomes stay.',
   paused: 'Send again.',
   'over-budget': 'Send again in the next period, or raise the budget.',
@@ -100,7 +100,10 @@ export interface StopContext {
 const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
 
 export function createStop(context: StopContext): Stop {
-  const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
+  const doubtLimit =
+    threshold(context.limits.stopAfterInDoubt, context.rows) ??
+    // The default: max(recipients in flight, min(1% of the list, 20)).
+    Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
   const { before, others = () => NO_ANSWERS } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
@@ -216,11 +219,6 @@ function isReached(before: number, now: number): boolean {
   return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
 }
 
-/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1% of the list, 20)). */
-function defaultDoubts(context: StopContext): number {
-  return Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
-}
-
 function threshold(limit: Threshold | null, rows: number): number | null {
   if (limit === null) return null;
   return Math.max(1, 'count' in limit ? limit.count : wholePart(limit.share, rows));
@@ -311,7 +309,7 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   return {
     rule,
     message: `${place} cannot be read any more (${code}).`,
-    next: 'Put it right, then send again: whatever else is wrong is said before the first request.',
+    next: 'Correct it, then send again: handbill names any other error before the first request.',
   };
 }
 

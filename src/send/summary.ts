@@ -31,6 +31,8 @@ export function summarise(
 ): Report {
   const state = end?.state ?? stateOf(ledger, run);
   const pause = state === 'finished' || run.purgedAtMs !== null ? null : ledger.pauseOf(run);
+  const acceptedList = run.inputs.flatMap(({ accepted = [] }) => accepted);
+  const changed = ledger.changed(run);
   const facts = {
     run: run.id,
     campaign: run.name,
@@ -49,11 +51,11 @@ export function summarise(
     }),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
     ...(run.closedAtMs === null ? {} : { closedAt: iso(run.closedAtMs) }),
-    ...acceptedIn(run),
+    ...(acceptedList.length === 0 ? {} : { acceptedList }),
     ...openingOf(run.figures),
     ...(pause === null ? {} : { paused: reportedPause(pause) }),
     ...winnerOf(run),
-    ...changedIn(ledger, run),
+    ...(changed.length === 0 ? {} : { changed }),
   };
   return buildReport(facts, ledger.steps(run), figuresOf(run, state), { campaign, cameBack });
 }
@@ -82,16 +84,6 @@ export function withCauses(ledger: Pick<Ledger, 'outcomes'>, run: RunRecord, rep
 function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
   const opensAtMs = figures?.['opensAtMs'];
   return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
-}
-
-function acceptedIn({ inputs }: RunRecord): Pick<Report, 'acceptedList'> {
-  const acceptedList = inputs.flatMap(({ accepted = [] }) => accepted);
-  return acceptedList.length === 0 ? {} : { acceptedList };
-}
-
-function changedIn(ledger: Pick<Ledger, 'changed'>, run: RunRecord): Pick<Report, 'changed'> {
-  const changed = ledger.changed(run);
-  return changed.length === 0 ? {} : { changed };
 }
 
 /** The winner of the test, found or named; and when it is found, from the last start. */

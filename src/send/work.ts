@@ -1,62 +1,28 @@
-import type { CompiledWire } from '../http/answer.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
-import type { ClaimBudget, HeldShards, RunRecord } from '../ledger/records.ts';
-import type { StepMessage } from '../model.ts';
-import { budgetState, overBudget } from '../plan/budget.ts';
-import type { Reached } from '../plan/contact-history.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { Suppressions } from '../plan/suppression.ts';
+import type { HeldShards, RunRecord } from '../ledger/records.ts';
+import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
+import { createPricer } from '../plan/estimate.ts';
 import { type Closed, createWindowGate } from '../plan/window.ts';
-import type { ListDigest } from '../recipients/read.ts';
-import { stepFacts } from './batch.ts';
-import { createPool, createSlowStart } from './concurrency.ts';
-import { deliver, type SendContext } from './deliver.ts';
+import type { Api } from './api.ts';
+import { type Batch, deliver, stepFacts } from './deliver.ts';
 import { deliverBatch } from './deliver-shared.ts';
 import { isUnreached } from './deliveries.ts';
-import type { OnEvent } from './event.ts';
-import { claimInTime, createGroupCommit, type GroupCommit, type GroupCommitLedger } from './group-commit.ts';
+import { claimInTime, createGroupCommit, type GroupCommitLedger } from './group-commit.ts';
 import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
-import { createLists, feed, type ListsAgain, type ProducerOptions } from './producer.ts';
+import type { ProducerContext } from './producer.ts';
 import { acceptsAt, createProgress, type ProgressWithLatency } from './progress.ts';
-import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import { createLists, type PreparedStart } from './start.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
-import type { Timers } from './timers.ts';
-
-export interface WorkOptions {
-  readonly plan: Plan;
-  readonly ledger: Ledger;
-  readonly run: RunRecord;
-  readonly list: ListDigest;
-  /** As last read; the claims see later entries of the ledger. */
-  readonly suppressions: Suppressions;
-  /** Reads them again after a wait: for an answer, an opening, the pause of a canary. Default: not at all. */
-  readonly listsAgain?: ListsAgain;
-  /** The contact history of other runs; the claims check what those add from now on. Default: no rule uses it. */
-  readonly reached?: Reached | null;
-  /** The environment's budget, which the claims check. Default: none. */
-  readonly budget?: ClaimBudget | null;
-  readonly endpoint: SendContext['endpoint'];
-  readonly wire: CompiledWire;
-  /** Of the provider, by name. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** Price of a message in millionths of the currency; for the channel steps that the check pass did not price. */
-  readonly costOf?: (message: StepMessage) => number | null;
-  readonly concurrency: number;
-  readonly ratePerSecond: number | null;
-  /** Ends the start in good order: requests in flight are finished. */
-  readonly interrupt: AbortSignal;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** Called with claimed recipients: this process knows them even if the ledger is lost. Default: not called. */
-  readonly remembered?: RunMemory | null;
-  readonly onEvent?: OnEvent | undefined;
-  /** How each answer was read is an event too. Default: it is not computed. */
-  readonly explainsAnswers?: boolean;
-  /** Poll interval for a pause while nothing is claimed, in ms. Default: 500. */
-  readonly pauseLookMs?: number;
-}
+import {
+  createPool,
+  createRateLimiter,
+  createSharedRateLimiter,
+  createSlowStart,
+  type RateLimiter,
+} from './throttle.ts';
+import { TIMERS } from './timers.ts';
 
 export interface WorkShared {
   /** Null: the whole list. */
@@ -68,16 +34,10 @@ export interface WorkShared {
   readonly onHalt: (stop: Stop) => void;
 }
 
-/** Everything between the list and the API, of one start or of one worker. */
-export interface Work {
+/** Everything between the list and the API, of one pass of a start or of one worker. */
+export interface Work extends ProducerContext {
   readonly progress: ProgressWithLatency;
-  readonly stop: Stop;
-  readonly groupCommit: GroupCommit;
-  /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
-  readonly stopped: AbortSignal;
   readonly trouble: Error | null;
-  /** Sends to all pending recipients in these rows, and returns when nothing is in flight. */
-  feed(rows: Pick<ProducerOptions, 'pendingRows' | 'limit' | 'gate'> & Partial<ProducerOptions>): Promise<void>;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
   /** Ends everything, for instance because the ledger failed elsewhere. */
@@ -89,38 +49,50 @@ export interface Work {
 
 /** @param before - answers to earlier starts */
 export async function openWork(
-  options: WorkOptions,
+  start: PreparedStart,
+  run: RunRecord,
+  { endpoint, wire, secrets }: Pick<Api, 'endpoint' | 'wire' | 'secrets'>,
   before: StopContext['before'],
-  timers: Timers,
+  remembered: RunMemory | null,
   shared: WorkShared | null = null,
 ): Promise<Work> {
-  const { plan, ledger, run, concurrency, now, reached = null, remembered = null, onEvent } = options;
+  const { plan, ledger, concurrency, prices, reached, now, timers = TIMERS, onEvent } = start;
+  const { campaign, environment, fence } = plan;
+  const startMs = run.startedAtMs ?? now();
+  // Without a window nothing waits, and no turn of the event loop is added.
+  const window = campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
   const stopping = new AbortController();
+  const stopped = stopping.signal;
   const halt = (): void => stopping.abort();
-  if (options.interrupt.aborted) halt();
-  options.interrupt.addEventListener('abort', halt, { once: true });
+  if (start.interrupt.aborted) halt();
+  start.interrupt.addEventListener('abort', halt, { once: true });
 
+  const lists = createLists(start.suppressions, start.listsAgain ?? null, now, timers);
+  const { rateLimiter, heldByOthers } = pacesOf(start, run, stopped, shared !== null);
+  const stop: Stop = createStop({
+    inFlight: concurrency * plan.recipientsPerRequest,
+    rows: run.rows,
+    limits: campaign.limits,
+    api: environment,
+    list: campaign.recipients.file,
+    before,
+    onHalt() {
+      halt();
+      shared?.onHalt(stop);
+    },
+    ...(shared === null ? {} : { others: shared.others }),
+  });
   const pool = createPool(
-    (batch) => {
+    (batch: Batch) => {
       const [task] = batch;
       const isPlain = batch.length === 1 && task.byReport === undefined;
-      return isPlain ? deliver(task, context) : deliverBatch(batch, context);
+      return isPlain ? deliver(task, work) : deliverBatch(batch, work);
     },
-    stopping.signal,
+    stopped,
     halt,
   );
-  const progress = createProgress();
-  const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
-  const slowStart = createSlowStart(concurrency, pool.setWidth);
-  const { rateLimiter, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
-  const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
-    remembered?.committed(results, claims, answers);
-    onEvent?.({ kind: 'committed', results, claims });
-  };
-  const clock = { now, isHeld: rateLimiter.isHeld, isStopped: () => stopping.signal.aborted };
-  let claimedAtMs = 0;
-  const { fence } = plan;
-  const { budget = null } = options;
+
+  const budget = claimBudget(plan, prices);
   const policy: ClaimPolicy = {
     // As they were read last.
     isListed: (to, key, nowMs) => lists.current.rules.isListed(to, key, nowMs),
@@ -133,6 +105,12 @@ export async function openWork(
     get held() {
       return shared?.held() ?? null;
     },
+  };
+  const clock = { now, isHeld: rateLimiter.isHeld, isStopped: () => stopped.aborted };
+  let claimedAtMs = 0;
+  const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
+    remembered?.committed(results, claims, answers);
+    onEvent?.({ kind: 'committed', results, claims });
   };
   const groupCommit = createGroupCommit(
     {
@@ -162,63 +140,97 @@ export async function openWork(
     halt,
     timers,
   );
-  const stop: Stop = createStop({
-    inFlight: concurrency * plan.recipientsPerRequest,
-    rows: run.rows,
-    limits: plan.campaign.limits,
-    api: plan.environment,
-    list: plan.campaign.recipients.file,
-    before,
-    onHalt() {
-      halt();
-      shared?.onHalt(stop);
-    },
-    ...(shared === null ? {} : { others: shared.others }),
-  });
-  const startMs = run.startedAtMs ?? now();
-  // Without a window nothing waits, and no turn of the event loop is added.
-  const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
-  const context = createSendContext({
-    options,
-    run,
-    startMs,
-    groupCommit,
-    slowStart,
-    rateLimiter,
-    stop,
-    window,
-    progress,
-    stopped: stopping.signal,
-  });
 
-  const { pauseLookMs = PAUSE_LOOK_MS } = options;
+  const { notAfterMs, attempts } = campaign.send;
+  // The last millisecond of `notAfter` counts.
+  const lateAtMs = notAfterMs === null ? Number.POSITIVE_INFINITY : notAfterMs + 1;
+  const isLate = (): boolean => notAfterMs !== null && now() >= lateAtMs;
+  const costOf = createPricer(prices);
+  // A recipient who waited for the winner has no variant in the ledger yet.
+  const decidesLate = campaign.split.test !== null;
+  // Read when the first 404 needs it: a ledger may hold many runs.
+  let acceptedBefore: boolean | undefined;
+  const progress = createProgress();
+
+  const { pauseLookMs = PAUSE_LOOK_MS } = start;
   const isClaiming = (): boolean => timers.monotonicMs() - claimedAtMs < pauseLookMs;
-  const endWatch = watchPauses({ ledger, run, stop, timers, everyMs: pauseLookMs, isClaiming }, stopping.signal);
+  const endWatch = watchPauses({ ledger, run, stop, timers, everyMs: pauseLookMs, isClaiming }, stopped);
 
-  return {
+  const work: Work = {
+    start,
+    run,
+    lists,
+    pool,
     progress,
     stop,
     groupCommit,
-    stopped: stopping.signal,
+    rateLimiter,
+    slowStart: createSlowStart(concurrency, pool.setWidth),
+    stopped,
+    endpoint,
+    wire,
+    isAccepting() {
+      if (stop.isAccepting) return true;
+      acceptedBefore ??= ledger
+        .runs()
+        .some((one) => one.environment === run.environment && acceptsAt(one, environment.url));
+      return acceptedBefore;
+    },
+    answers: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
+    onAnswer: start.explainsAnswers === true ? (reading) => onEvent?.({ kind: 'answer', reading }) : null,
+    attempts,
+    expand: plan.expander(startMs, { secrets, now }),
+    fence,
+    claimOf({ decision, message, step, before }, made) {
+      const { row, key, recipient } = decision;
+      // Nor the current message of recipients with an earlier attempt: the campaign may have been amended since.
+      const isNew = step > 0 || decidesLate || before > 0;
+      return {
+        row,
+        step,
+        to: message.to,
+        key,
+        attempts: before + made,
+        facts: isNew ? stepFacts(decision, message, costOf) : undefined,
+        costMicros: budget === null ? undefined : costOf(message),
+        caps: reached?.capsOf(recipient, now()),
+        untilMs: Math.min(lateAtMs, window?.closesAtMs(recipient) ?? Number.POSITIVE_INFINITY),
+      };
+    },
+    costOf,
+    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isLate,
+    window,
+    closed: (recipient) => (isLate() ? EXPIRED : (window?.closed(recipient) ?? null)),
+    aside(row, step, closed) {
+      const { decision, reason } = closed;
+      ledger[decision](run, [{ row, step, reason }], now());
+      progress.finished(decision === 'skip' ? 'skipped' : 'deferred');
+      if (decision === 'defer' && closed.opensAtMs !== null) progress.opens(closed.opensAtMs);
+    },
+    now,
+    random: start.random,
     get trouble() {
       return pool.failure;
     },
-    feed: (rows) => feed({ plan, ledger, run, list: options.list, lists, reached, now, context, pool, ...rows }),
     heldByOthers,
-    fail: (error) => pool.fail(error),
+    fail: pool.fail,
     halt,
     end() {
-      options.interrupt.removeEventListener('abort', halt);
+      start.interrupt.removeEventListener('abort', halt);
       endWatch();
     },
   };
+  return work;
 }
+
+const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
 
 /** An environment's rate is for all who send to it, where they share a ledger; a run's for all who share the run. */
 function pacesOf(
-  { plan, run, ledger, ratePerSecond }: WorkOptions,
+  { plan, ledger, ratePerSecond, timers = TIMERS }: PreparedStart,
+  run: RunRecord,
   stopped: AbortSignal,
-  timers: Timers,
   isShared: boolean,
 ) {
   const { identity, ratePerSecond: environmentPerSecond } = plan.environment;
@@ -258,74 +270,4 @@ function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord):
 /** The name of a run's tokens in the ledger. The space keeps it apart from names of environments. */
 function tokensOf({ number }: RunRecord): string {
   return `run ${number}`;
-}
-
-interface Start
-  extends Pick<SendContext, 'groupCommit' | 'slowStart' | 'rateLimiter' | 'stop' | 'window' | 'progress' | 'stopped'> {
-  readonly options: WorkOptions;
-  readonly run: RunRecord;
-  /** Time of the run's first start, in ms since 1970: it dates a relative validity. */
-  readonly startMs: number;
-}
-
-const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
-
-function createSendContext({ options, run, startMs, progress, ...parts }: Start): SendContext {
-  const { plan, ledger, now, reached = null, costOf = () => null, onEvent } = options;
-  const { window } = parts;
-  const { notAfterMs, attempts } = plan.campaign.send;
-  // Read when the first 404 needs it: a ledger may hold many runs.
-  let acceptedBefore: boolean | null = null;
-  const isAcceptedBefore = (): boolean =>
-    ledger.runs().some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
-  // A recipient who waited for the winner has no variant in the ledger yet.
-  const decidesLate = plan.campaign.split.test !== null;
-  const hasBudget = (options.budget ?? null) !== null;
-  // The last millisecond of `notAfter` counts.
-  const lateAtMs = notAfterMs === null ? Number.POSITIVE_INFINITY : notAfterMs + 1;
-  const isLate = (): boolean => notAfterMs !== null && now() >= lateAtMs;
-  return {
-    ...parts,
-    progress,
-    endpoint: options.endpoint,
-    wire: options.wire,
-    isAccepting: () => {
-      if (parts.stop.isAccepting) return true;
-      acceptedBefore ??= isAcceptedBefore();
-      return acceptedBefore;
-    },
-    answers: createAnswerCheck(options.wire, (notice) => onEvent?.({ kind: 'notice', notice })),
-    onAnswer: options.explainsAnswers === true ? (reading) => onEvent?.({ kind: 'answer', reading }) : null,
-    attempts,
-    expand: plan.expander(startMs, { secrets: options.secrets, now }),
-    fence: plan.fence,
-    claimOf({ decision, message, step, before }, made) {
-      const { row, key, recipient } = decision;
-      // Nor the current message of recipients with an earlier attempt: the campaign may have been amended since.
-      const isNew = step > 0 || decidesLate || before > 0;
-      return {
-        row,
-        step,
-        to: message.to,
-        key,
-        attempts: before + made,
-        facts: isNew ? stepFacts(decision, message, costOf) : undefined,
-        costMicros: hasBudget ? costOf(message) : undefined,
-        caps: reached?.capsOf(recipient, now()),
-        untilMs: Math.min(lateAtMs, window?.closesAtMs(recipient) ?? Number.POSITIVE_INFINITY),
-      };
-    },
-    costOf,
-    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
-    isLate,
-    closed: (recipient) => (isLate() ? EXPIRED : (window?.closed(recipient) ?? null)),
-    aside(row, step, closed) {
-      const { decision, reason } = closed;
-      ledger[decision](run, [{ row, step, reason }], now());
-      progress.finished(decision === 'skip' ? 'skipped' : 'deferred');
-      if (decision === 'defer' && closed.opensAtMs !== null) progress.opens(closed.opensAtMs);
-    },
-    now,
-    random: options.random,
-  };
 }

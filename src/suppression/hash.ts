@@ -64,7 +64,7 @@ const WRITTEN = /^hb1:([0-9a-f]{8}):([0-9a-f]{64})$/i;
 
 export type HasherReading = { readonly hasher: Hasher } | { readonly problem: Diagnostic };
 
-/** NIST SP 800-107, 5.3.2: less than the strength that is asked for is no key. Numbers can be tried one by one. */
+/** A shorter key is too weak (NIST SP 800-107, 5.3.2), because a program can try all phone numbers. */
 const MIN_KEY_BYTES = 16;
 
 const WORDS: SecretWords = {

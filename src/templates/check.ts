@@ -61,7 +61,7 @@ function checkStatement(statement: Statement, place: Place): Statements {
   }
 }
 
-const OWN_FILE = 'A partial needs a file of its own.';
+const OWN_FILE = 'A partial needs its own file.';
 
 // -------------------------------------------------------------------------------------------------- {{name}}
 

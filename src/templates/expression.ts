@@ -109,8 +109,7 @@ function countArguments(name: string, signature: Signature, call: Call, place: P
   if (count >= signature.atLeast && count <= most) return true;
   const wanted = signature.positional.slice(0, count < signature.atLeast ? signature.atLeast : undefined);
   const names = wanted.map((p) => p.name).join(', ');
-  const message =
-    count < signature.atLeast ? `"${name}" needs more: ${names}.` : `"${name}" takes no more than ${names}.`;
+  const message = count < signature.atLeast ? `"${name}" needs more: ${names}.` : `"${name}" takes only ${names}.`;
   misuse(call, place, message, signature);
   return false;
 }

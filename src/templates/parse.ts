@@ -64,7 +64,8 @@ function fromParser(located: Located, thrown: string): Finding {
   const { text } = located.source;
   const nul = text.indexOf('\0');
   if (nul >= 0) return { message: 'The template holds a NUL character.', loc: locOf(located, nul, 1) };
-  const token = lastToken();
+  // Only right after a failed parse: parsing is synchronous, the lexer is one.
+  const token = { loc: place(), text: lexer.match };
   const offset = offsetOf(located, token.loc.start);
   const raw = thrown.startsWith('Lexical error') ? findUnclosedBlock(text) : null;
   if (raw !== null) return unclosedBlock(located, raw);
@@ -211,11 +212,6 @@ interface LexerPlace {
 const { lexer, terminals_: names } = (
   Handlebars as unknown as { Parser: { lexer: Lexer; terminals_: Readonly<Record<number, string>> } }
 ).Parser;
-
-/** Only right after a failed parse: parsing is synchronous, the lexer is one. */
-function lastToken(): { readonly loc: Loc; readonly text: string } {
-  return { loc: place(), text: lexer.match };
-}
 
 /** Null: no place. Linear in the length of the text. */
 function findTooDeep(text: string, limit: number): Loc | null {

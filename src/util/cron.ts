@@ -19,6 +19,16 @@ type CronReading = { readonly clock: CronClock } | { readonly message: string; r
  * to the first minute after it (a time of a step, such as `*` `/30`, does not fire). Hour `*` fires in every hour that passes.
  */
 export function readCron(expression: string, timeZone: string): CronReading {
+  // A command reads the schedule of a campaign several times, and many campaigns have the same one.
+  const name = `${timeZone} ${expression}`;
+  const reading = READ.get(name) ?? readAnew(expression, timeZone);
+  READ.set(name, reading);
+  return reading;
+}
+
+const READ = new Map<string, CronReading>();
+
+function readAnew(expression: string, timeZone: string): CronReading {
   const fields = expression.trim().split(/\s+/);
   const shape = shapeProblem(expression, fields);
   if (shape !== null) return shape;

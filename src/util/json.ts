@@ -1,6 +1,9 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Names that would reach behind an object: never a key, a column or a helper. */
+export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
 /** The reverse of `parsePointer`: `['send', 'a/b']` is `/send/a~1b`. */
 export function pointerTo(segments: readonly (string | number)[]): string {
   return segments.map((s) => `/${String(s).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -15,8 +18,9 @@ export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value);
 }
 
+/** An object of names and values: neither null nor a list. */
 export function isMapping(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 /** Freezes plain data at any depth, and the values of maps (a map itself is read-only only by its type). */

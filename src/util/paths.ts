@@ -83,12 +83,10 @@ export async function realPlace(path: string): Promise<string> {
   return resolve(real, relative(folder, path));
 }
 
+export type SmallFile = { readonly bytes: Uint8Array } | { readonly fault: Diagnostic };
+
 /** Opened non-blocking (a pipe would block) and without following a link; checked again by its open handle. */
-export async function readSmallFile(
-  path: string,
-  maxBytes: number,
-  written = path,
-): Promise<{ readonly bytes: Uint8Array } | { readonly fault: Diagnostic }> {
+export async function readSmallFile(path: string, maxBytes: number, written = path): Promise<SmallFile> {
   let handle: FileHandle;
   try {
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);

@@ -7,7 +7,7 @@ export function checkTlsEnvironment(env: Readonly<Record<string, string | undefi
     'tls-verification-off',
     'NODE_TLS_REJECT_UNAUTHORIZED=0 switches the verification of certificates off.',
     {
-      hint: 'Unset it. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.',
+      hint: 'Unset it. For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
     },
   );
 }

@@ -15,7 +15,7 @@ export function zoneFault(name: string): ZoneFault | null {
     const hours = -Number(posix[1]);
     const problem = `is the fixed offset ${offsetText(hours)}: the sign in these names is reversed, and clocks never change`;
     const other = PLACES[MIDDLE - hours];
-    const also = other === undefined ? '' : ` If ${offsetText(-hours)} is meant: ${other}.`;
+    const also = other === undefined ? '' : ` If you mean ${offsetText(-hours)}: ${other}.`;
     return { problem, hint: `Name a place, such as ${PLACES[MIDDLE + hours] ?? 'Europe/London'}.${also}` };
   }
   const offset = /^(?:utc|gmt)? ?([+-]\d{1,2})(?::?(\d\d))?$/i.exec(name);

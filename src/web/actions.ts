@@ -4,7 +4,7 @@ import type { CommandContext } from '../operations/context.ts';
 import { resolveDoubts, userHere } from '../operations/doubt.ts';
 import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
-import { ledgerHere } from '../operations/project.ts';
+import { ledgerHere, optionsHere } from '../operations/project.ts';
 import { reviewReplies } from '../operations/replies.ts';
 import { openSummary } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
@@ -48,10 +48,7 @@ export async function act(action: Action, site: Site, view: View, form: URLSearc
 }
 
 /** Options of the server process: a user who may act here acts with its rights, as on its command line. */
-function optionsOf({ context, ledger }: Site) {
-  const { cwd, env, now } = context;
-  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }) };
-}
+const optionsOf = ({ context, ledger }: Site) => optionsHere(context, ledger);
 
 async function resolve(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const verdict = form.get('as');
@@ -156,7 +153,7 @@ export async function previewOf(site: Site, file: string, environment: string): 
   const dry = await previewRows(found.path, {
     ...site.context,
     ...(site.reading.project.environments.has(environment) ? { environment } : {}),
-    ...(site.ledger === undefined ? {} : { ledger: site.ledger }),
+    ledger: site.ledger,
   });
   return closing(previewHtml(dry), dry.close);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { LoadRow } from '../../src/ledger/records.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { rowOf } from './project.ts';
 
 const BATCH = 5_000;

@@ -89,7 +89,7 @@ export function planTable(times = MEASURED): string {
   const rows: [string, string][] = [
     ['planned load of one ledger, 60% of its capacity', `${round(carries)} messages a second`],
     ['ledgers', String(ledgers)],
-    ['workers, each on a core of its own, 70% busy', String(workers)],
+    ['workers, each on its own core, 70% busy', String(workers)],
     ['requests in flight, with 100 ms for an answer', round(WANTED * (times.api / 1000))],
     ['time', `${Math.round(seconds / 60)} minutes`],
     [

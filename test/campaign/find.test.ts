@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { findCampaigns, sameName } from '../../src/campaign/find.ts';
+import { findCampaigns } from '../../src/campaign/find.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
@@ -278,10 +278,13 @@ describe('two campaigns of one name', () => {
     expect(read.diagnostics.map((d) => d.code)).toEqual(['duplicate-campaign-name']);
   });
 
-  it('are reported for each of a list', () => {
-    const [one, two, three] = ['a', 'b', 'a'].map((name, i) => ({ name, id: name, file: `${i}.yaml` }));
-    if (one === undefined || two === undefined || three === undefined) throw new Error('three were made');
-    expect(sameName(one, [two, three])?.message).toBe('The name "a" is the name of 2.yaml as well.');
-    expect(sameName(two, [one, three])).toBeNull();
+  it('are an error as well where one has the name of the other as its id', async () => {
+    await using folder = await folderWith(pair(SMALLEST.replace('hello\n', 'other\nid: hello\n')));
+    const [first, second] = [await folder.read('campaigns/hello'), await folder.read('campaigns/second')];
+    const said = [...first.diagnostics, ...second.diagnostics];
+    expect(said.filter(({ code }) => code === 'duplicate-campaign-name')).toMatchObject([
+      { message: 'The name "hello" is the id of campaigns/second/campaign.yaml as well.', at: { line: 1 } },
+      { message: 'The id "hello" is the name of campaigns/hello/campaign.yaml as well.', at: { line: 2 } },
+    ]);
   });
 });

@@ -274,7 +274,7 @@ describe('handbill.yaml', () => {
       'a sandbox with an address',
       'environments:\n  sandbox: { baseUrl: https://a.example }\n',
       'unknown-key 2:14',
-      /of its own/,
+      /its own/,
     ],
     ['a path of requests', environment('    wire: { path: /v3/messages }\n'), 'unknown-key 5:13', /^(?!It belongs)/],
     [
@@ -283,7 +283,7 @@ describe('handbill.yaml', () => {
       'unknown-key 5:13',
       /under "env/,
     ],
-    ['a sandbox with a key', 'environments:\n  sandbox: { apiKey: { env: K } }\n', 'unknown-key 2:14', /of its own/],
+    ['a sandbox with a key', 'environments:\n  sandbox: { apiKey: { env: K } }\n', 'unknown-key 2:14', /its own/],
     ['a key that is misspelt', environment('    rat: 5/s\n'), 'unknown-key 5:5', /mean "rate"/],
     [
       'a pointer that is none',

@@ -165,7 +165,7 @@ describe('a slip is told with the way to write it', () => {
     ['text: {{#if a}}x{{/if}}\nfrom: x\n', '1:7', 'Put the whole text in quotes: "{{#if a}}x{{/if}}"'],
     [`text: {{date d "it's"}}\n`, '1:7', `Put the whole text in quotes: '{{date d "it''s"}}'`],
     [`text: {{name}} ${'x'.repeat(60)}\n`, '1:7', 'Put the whole text in quotes: "{{name}}"'],
-    ['{ text: {{a}} and {{b}}, from: x }\n', '1:9', 'Put the whole value in quotes, or write it in a line of its own.'],
+    ['{ text: {{a}} and {{b}}, from: x }\n', '1:9', 'Put the whole value in quotes, or write it on a separate line.'],
     ['- {{name}}\n', '1:3', 'Put the whole text in quotes: "{{name}}"'],
     ['text: "Say "hi" to us"\n', '1:12', `Use single quotes around the whole text: 'Say "hi" to us'; or `],
     ['text: "Say "hi": ok" # why\n', '1:12', `Use single quotes around the whole text: 'Say "hi": ok'; or `],
@@ -183,11 +183,7 @@ describe('a slip is told with the way to write it', () => {
     ['text: Hi {{name}} #1\n', '1:19', 'in quotes: "Hi {{name}} #1"'],
     ['- #{{code}}\n', '1:3', 'in quotes: "#{{code}}"'],
     ['text: #{{code}} is yours\n', '1:7', 'in quotes: "#{{code}} is yours"'],
-    [
-      'template: { text: Hi {{name}}: ok }\n',
-      '1:22',
-      'Put the whole value in quotes, or write it in a line of its own.',
-    ],
+    ['template: { text: Hi {{name}}: ok }\n', '1:22', 'Put the whole value in quotes, or write it on a separate line.'],
     [
       'name: x\ntext: "Hi {{name}}\nfrom: Shop\n',
       '2:7',

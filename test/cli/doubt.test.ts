@@ -8,7 +8,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { DOUBT_FIELDS, type Doubt, listDoubts, resolveDoubts } from '../../src/operations/doubt.ts';
 import { send } from '../../src/operations/send.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import type { Sandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, until } from '../helpers/cli.ts';

@@ -183,7 +183,7 @@ test('what was interrupted goes on with the next call, and campaigns after it be
   gate.resolve();
   const { status, stdout, stderr } = await running.done;
   expect(status).toBe(143);
-  expect(stderr).toContain('The next call does the rest');
+  expect(stderr).toContain('The next call checks the rest');
   expect(JSON.parse(stdout)).toMatchObject({
     stopped: true,
     campaigns: [{ campaign: 'first', report: { state: 'interrupted', totals: { accepted: 2, pending: 2 } } }],

@@ -325,7 +325,7 @@ describe('a campaign of another project', () => {
       ]) {
         const { status, out, err } = await handbillHere(project.path(cwd), args, { env });
         expect(status, `${args[0]} ${out} ${err}`).toBe(2);
-        expect(out + err).toMatch(/The campaign has a project file of its own, .*handbill\.yaml/);
+        expect(out + err).toMatch(/The campaign has its own project file, .*handbill\.yaml/);
       }
     }
     expect(ledgersIn(project)).toEqual([]);

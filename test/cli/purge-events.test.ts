@@ -8,7 +8,7 @@ import type { NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
 import type { PurgeResult } from '../../src/operations/purge.ts';
 import { listReplies, reviewReplies } from '../../src/operations/replies.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { keepDeliveries } from '../../src/send/deliveries.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord } from '../../src/ledger/records.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { createLatency } from '../../src/report/latency.ts';
 import { until } from '../helpers/cli.ts';
 import { createScene } from '../oracle/scene.ts';

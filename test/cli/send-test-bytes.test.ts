@@ -1,8 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 
@@ -11,27 +10,7 @@ const NAMES = readdirSync(EXAMPLES).filter((name) => existsSync(join(EXAMPLES, n
 /** A Tuesday, inside every window of the examples. */
 const now = () => Date.parse('2026-11-24T11:00:00Z');
 
-let server: Server;
-let bodies: string[] = [];
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      bodies.push(Buffer.concat(chunks).toString());
-      const answer = JSON.stringify({ messageId: `m-${bodies.length}` });
-      response.writeHead(202, { 'content-type': 'application/json' }).end(answer);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-beforeEach(() => {
-  bodies = [];
-});
+const api = useApi();
 
 interface Line {
   readonly line: number;
@@ -66,17 +45,16 @@ async function bothOf(here: TestProject, campaign: string): Promise<readonly (re
   const shown = messageIn(JSON.stringify(first.request?.body));
   const both: [string, string][] = [];
   for (const row of [[], ['--line', String(first.line)]]) {
-    bodies = [];
+    api.bodies.length = 0;
     const tested = await handbill(...args, ...row);
     expect(tested, tested.err).toMatchObject({ status: 0 });
-    both.push([messageIn(bodies[0] ?? '{}'), shown]);
+    both.push([messageIn(api.bodies[0] ?? '{}'), shown]);
   }
   return both;
 }
 
 function projectOf(files: Readonly<Record<string, string>> = {}): TestProject {
-  const { port } = server.address() as AddressInfo;
-  const real = `environments:\n  real:\n    baseUrl: http://127.0.0.1:${port}\n    apiKey: { env: API_KEY }\n`;
+  const real = `environments:\n  real:\n    baseUrl: ${api.url}\n    apiKey: { env: API_KEY }\n`;
   const here = createProject(files);
   if (files['campaigns/handbill.yaml'] === undefined) {
     cpSync(EXAMPLES, here.path('campaigns'), { recursive: true, filter: (from) => !from.includes('.handbill') });

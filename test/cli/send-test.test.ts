@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { accepted, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 
@@ -54,35 +53,16 @@ interface Posted {
   }[];
 }
 
-let server: Server;
 let status = 202;
-let texts: string[] = [];
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      texts.push(Buffer.concat(chunks).toString());
-      const answer = JSON.stringify({ messageId: `m-${texts.length}` });
-      response.writeHead(status, { 'content-type': 'application/json' }).end(answer);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const api = useApi((body, number) => ({ ...accepted(body, number), status }));
 beforeEach(() => {
-  texts = [];
   status = 202;
 });
 
 function projectOf(more: object = {}, real: object = {}): TestProject {
-  const { port } = server.address() as AddressInfo;
   return createProject({
     'handbill.yaml': JSON.stringify({
-      environments: { real: { baseUrl: `http://127.0.0.1:${port}`, apiKey: { env: 'API_KEY' }, ...real } },
+      environments: { real: { baseUrl: api.url, apiKey: { env: 'API_KEY' }, ...real } },
       ...more,
     }),
     'hello/campaign.yaml': JSON.stringify(HELLO),
@@ -98,7 +78,7 @@ const sendReal = (here: TestProject, campaign: string, ...args: readonly string[
   handbill(here, 'send', campaign, '--env', 'real', '--yes', ...args);
 
 function posted(): readonly Posted[] {
-  return texts.map((text) => JSON.parse(text) as Posted);
+  return api.bodies.map((text) => JSON.parse(text) as Posted);
 }
 
 function addresses(): readonly (string | undefined)[] {
@@ -115,7 +95,7 @@ describe('send --test-to', () => {
       { status: 0, out: '', err: '' },
     ]);
     expect(addresses().toSorted()).toEqual([ME, ME, ME, YOU, YOU, MAIL].toSorted());
-    for (const address of [...PEOPLE, ...MAILS]) expect(texts.join('\n')).not.toContain(address);
+    for (const address of [...PEOPLE, ...MAILS]) expect(api.bodies.join('\n')).not.toContain(address);
     const said = posted().map(({ body }) => body.text);
     expect(said).toEqual(expect.arrayContaining([`A Ann ${ME}`, `B Ann ${MAIL}`]));
     for (const { recipients } of posted()) {
@@ -134,12 +114,12 @@ describe('send --test-to', () => {
     using here = projectOf();
     await sendReal(here, 'hello', '--test-to', ME);
     await sendReal(here, 'other', '--test-to', ME);
-    texts = [];
+    api.bodies.length = 0;
     const other = await sendReal(here, 'other', '--format', 'json');
     expect(JSON.parse(other.out)).toMatchObject({ occurrence: 'once', totals: { accepted: 3, skipped: 0 } });
     expect(addresses().toSorted()).toEqual([...PEOPLE, ME].toSorted());
     // Nor does a cap or a finished run keep a test back.
-    texts = [];
+    api.bodies.length = 0;
     expect(await sendReal(here, 'other', '--test-to', ME, '--quiet')).toMatchObject({ status: 0, err: '' });
     expect(addresses()).toEqual([ME]);
   });
@@ -149,7 +129,7 @@ describe('send --test-to', () => {
     const guarded = { ...OTHER, limits: { minRecipients: 3, change: '10%' } };
     here.write('other/campaign.yaml', JSON.stringify(guarded));
     expect(await sendReal(here, 'other', '--quiet')).toMatchObject({ status: 0, err: '' });
-    texts = [];
+    api.bodies.length = 0;
     expect(await sendReal(here, 'other', '--test-to', ME, '--quiet')).toMatchObject({ status: 0, err: '' });
     expect(addresses()).toEqual([ME]);
   });
@@ -169,10 +149,10 @@ describe('send --test-to', () => {
     const report = await handbill(here, 'report', 'hello', '--format', 'json');
     expect(JSON.parse(report.out)).toMatchObject({ occurrence: 'once' });
     // Its name is for no other campaign, or the list would be sent to under it.
-    texts = [];
+    api.bodies.length = 0;
     const taken = await sendReal(here, 'hello', '--occurrence', test?.occurrence ?? '', '--allow', 'input-changed');
     expect(taken).toMatchObject({ status: 2, err: expect.stringContaining('is the name of a test') });
-    expect(texts).toEqual([]);
+    expect(api.bodies).toEqual([]);
   });
 
   it('takes the testers of handbill.yaml that fit where none is named', async () => {
@@ -196,7 +176,7 @@ describe('send --test-to', () => {
     const sent = await handbill(here, 'send', 'hello', '--env', 'real', '--test-to', ME);
     expect(sent).toMatchObject({ status: 2, err: expect.stringContaining('variant a (sms) to +44••••••0001') });
     expect(sent.err).not.toContain(ME);
-    expect(texts).toEqual([]);
+    expect(api.bodies).toEqual([]);
   });
 
   it('says what the API refused, and stops there', async () => {
@@ -206,7 +186,7 @@ describe('send --test-to', () => {
     expect(sent.status).toBe(5);
     expect(sent.out).toContain('send another test');
     expect(sent.out).not.toContain('handbill send');
-    expect(texts).toHaveLength(1);
+    expect(api.bodies).toHaveLength(1);
   });
 
   it('goes to an environment with approvers only where handbill.yaml names the testers', async () => {
@@ -214,7 +194,7 @@ describe('send --test-to', () => {
     using here = projectOf({ testers: [ME] }, { approvers });
     const stranger = await sendReal(here, 'hello', '--test-to', ME, YOU);
     expect(stranger).toMatchObject({ status: 2, err: expect.stringContaining('is not one of its testers') });
-    expect(texts).toEqual([]);
+    expect(api.bodies).toEqual([]);
     expect(await sendReal(here, 'hello', '--test-to', ME, '--quiet')).toMatchObject({ status: 0, err: '' });
     expect(await sendReal(here, 'hello')).toMatchObject({ status: 2, err: expect.stringContaining('not-approved') });
     expect(addresses()).toEqual([ME, ME]);
@@ -233,7 +213,7 @@ describe('send --test-to', () => {
   ])('refuses %j', async (args, says) => {
     using here = projectOf();
     expect(await sendReal(here, 'hello', ...args)).toMatchObject({ status: 2, err: expect.stringContaining(says) });
-    expect(texts).toEqual([]);
+    expect(api.bodies).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openExistingLedger } from '../../src/ledger/open.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { returnedIn } from '../../src/send/deliveries.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';

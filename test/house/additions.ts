@@ -47,16 +47,11 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
         'export const SEND = {',
         "toyTag: { scope: 'run', flag: '--toy-tag <text>', says: 'keep a tag with the run', without: 'none' },",
       ),
-      after('src/operations/send-once.ts', 'return await sendRun({', 'toyTag: options.toyTag,'),
-      after(
-        'src/send/run.ts',
-        "interface RunOptions extends Omit<WorkOptions, 'remembered'> {",
-        'readonly toyTag: string | undefined;',
-      ),
+      after('src/send/start.ts', 'export interface PreparedStart {', 'readonly toyTag?: string | undefined;'),
       {
         file: 'src/send/run.ts',
         was: '{ state, halt, figures, nowMs: now() }',
-        is: "{ state, halt, figures: { ...figures, toyTag: options.toyTag ?? options.run.figures?.['toyTag'] ?? null }, nowMs: now() }",
+        is: "{ state, halt, figures: { ...figures, toyTag: start.toyTag ?? begun.figures?.['toyTag'] ?? null }, nowMs: now() }",
       },
       after(
         'src/send/summary.ts',

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { isOtherAddress, isSameAddress } from '../../src/http/addressees.ts';
+import { isOtherAddress, isSameAddress } from '../../src/http/answer.ts';
 import { answered, BEN, CAT, DOUBT, THREE, told } from './answers.ts';
 
 describe('who is meant', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Erasure, Ledger } from '../../src/ledger/ledger.ts';
 import type { NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { nationalDigits } from '../../src/recipients/phone.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { traceOf } from '../../src/util/address-trace.ts';

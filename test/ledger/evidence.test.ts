@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InDoubtRow, Ledger } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports, unreachedRows } from '../../src/send/deliveries.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';

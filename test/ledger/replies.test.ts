@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Joined, Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import type { Reply } from '../../src/model.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import type { Reply, ReplyMeaning } from '../../src/model.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { fates, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';

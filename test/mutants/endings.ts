@@ -13,7 +13,7 @@ export const ENDINGS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/work.ts',
-        was: `  options.interrupt.addEventListener('abort', halt, { once: true });\n`,
+        was: `  start.interrupt.addEventListener('abort', halt, { once: true });\n`,
         is: '',
       },
     ],

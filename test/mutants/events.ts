@@ -166,7 +166,7 @@ export const CAME_BACK: readonly Mutant[] = [
     planted: 'references do not say which environment they are of',
     edits: [
       {
-        file: 'src/plan/reference.ts',
+        file: 'src/plan/expand.ts',
         was: '[environment, campaign, occurrence, channel,',
         is: '[campaign, occurrence, channel,',
       },

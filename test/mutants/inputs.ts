@@ -112,7 +112,7 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'two occurrences of a campaign use the same references',
     edits: [
       {
-        file: 'src/plan/reference.ts',
+        file: 'src/plan/expand.ts',
         was: 'campaign, occurrence, channel, ...(resend',
         is: 'campaign, channel, ...(resend',
       },
@@ -143,7 +143,7 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/producer.ts',
-        was: 'expected: options.list,',
+        was: 'expected: start.list,',
         is: '',
       },
     ],
@@ -155,8 +155,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/prepare.ts',
-        was: 'if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));',
-        is: '',
+        was: 'if (existing.identityHash === identityHash(plan.campaign)) return;',
+        is: 'if (existing.number > 0) return;',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --allow input-changed' },

@@ -45,17 +45,7 @@ export const PAUSING: readonly Mutant[] = [
       {
         file: 'src/operations/send-once.ts',
         was: '  refuseWhilePaused(ledger, plan);',
-        is: '  if (wait) refuseWhilePaused(ledger, plan);',
-      },
-      {
-        file: 'src/operations/send-once.ts',
-        was: '  const wait = options.wait === true;\n  const interrupt = options.signal',
-        is: '  const interrupt = options.signal',
-      },
-      {
-        file: 'src/operations/send-once.ts',
-        was: '  recall(ledger);\n  if (memory.last',
-        is: '  recall(ledger);\n  const wait = options.wait === true;\n  if (memory.last',
+        is: '  if (options.wait === true) refuseWhilePaused(ledger, plan);',
       },
     ],
     proof: { in: 'cli/pause.test.ts', only: 'leaves no trace' },

@@ -129,7 +129,7 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'lists-as-they-were',
     planted: 'suppression lists are what they were when the command began, however long it waited since',
-    edits: [{ file: 'src/send/producer.ts', was: 'current = await readAll();', is: 'await readAll();' }],
+    edits: [{ file: 'src/send/start.ts', was: 'current = await readAll();', is: 'await readAll();' }],
     proof: LISTS_AGAIN,
   },
   {
@@ -139,7 +139,7 @@ export const RULES: readonly Mutant[] = [
       {
         file: 'src/send/work.ts',
         was: '=> lists.current.rules.isListed(',
-        is: '=> options.suppressions.rules.isListed(',
+        is: '=> start.suppressions.rules.isListed(',
       },
     ],
     proof: LISTS_AGAIN,
@@ -197,9 +197,9 @@ export const RULES: readonly Mutant[] = [
     planted: '--yes sends an occurrence to recipients who have it from another environment',
     edits: [
       {
-        file: 'src/cli/send/command.ts',
-        was: 'if (flags.yes === true) return question.allows.length === 0;',
-        is: 'if (flags.yes === true) return true;',
+        file: 'src/operations/send.ts',
+        was: 'async ({ allows }) => allows.length === 0',
+        is: 'async () => true',
       },
     ],
     proof: { in: 'send/elsewhere.test.ts', only: 'a warning of preview' },

@@ -37,7 +37,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'a later start does not wait as long as the API asked',
     edits: [
       {
-        file: 'src/send/pending-rows.ts',
+        file: 'src/send/producer.ts',
         was: 'if (isWaiting?.(candidate) === true) return false;',
         is: 'if (isWaiting?.(candidate) === null) return false;',
       },
@@ -188,21 +188,21 @@ export const SENDING: readonly Mutant[] = [
     name: 'no-canary',
     planted: 'the first requests of a start go out all at once',
     edits: [
-      { file: 'src/send/concurrency.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
-      { file: 'src/send/concurrency.ts', was: 'pLimit(1)', is: 'pLimit(64)' },
+      { file: 'src/send/throttle.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
+      { file: 'src/send/throttle.ts', was: 'pLimit(1)', is: 'pLimit(64)' },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: '401 stops it' },
   },
   {
     name: 'no-slowing-down',
     planted: 'a 429 does not make the run narrower',
-    edits: [{ file: 'src/send/concurrency.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
+    edits: [{ file: 'src/send/throttle.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'retries-without-bound',
     planted: 'retries may be more than a tenth of the requests',
-    edits: [{ file: 'src/send/concurrency.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
+    edits: [{ file: 'src/send/throttle.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {

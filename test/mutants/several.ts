@@ -80,7 +80,7 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a start that continues takes a fallback that was begun for a first step',
     edits: [
       {
-        file: 'src/send/batch.ts',
+        file: 'src/send/deliver.ts',
         was: 'const message = step === 0 ? decision : unused(decision, used);',
         is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
       },
@@ -301,8 +301,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: FEED,
-        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);',
-        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await put(pool, batch);',
+        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);',
+        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await pool.put(batch);',
       },
     ],
     proof: shared('each request is full'),

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
 import { commandRunner } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import type { Campaign, Environment, SendDecision, Wire } from '../../src/model.ts';
-import { createExpander, validityOnWire } from '../../src/plan/expand.ts';
+import { createExpander, createReference, validityOnWire } from '../../src/plan/expand.ts';
 import { changedInputs, createPlanFile, parsePlanFile } from '../../src/plan/plan-file.ts';
-import { createReference } from '../../src/plan/reference.ts';
 import { canonical } from '../../src/plan/settings.ts';
 import { jsonText } from '../../src/util/escape.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
-import { readPriceList } from '../../src/plan/prices.ts';
+import { readPriceList } from '../../src/plan/estimate.ts';
 import { createProject } from '../helpers/project.ts';
 
 const LIST = 'country,price\r\nGB,0.04\r\n';

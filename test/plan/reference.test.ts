@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createReference, createReferences } from '../../src/plan/reference.ts';
+import { createReference, createReferences } from '../../src/plan/expand.ts';
 
 const RUN = { environment: 'local', campaign: 'hello', occurrence: '2026-11-21' };
 

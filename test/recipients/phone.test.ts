@@ -114,7 +114,7 @@ const NOT_READ: readonly (readonly [
   ['an extension', 'GB', '07400123456 ext. 5', /has an extension/],
   ['an extension, x', 'US', '202-555-0199 x12', /has an extension/],
   ['an extension, RFC 3966', null, 'tel:+442079460018;ext=5', /has an extension/],
-  ['two numbers, semicolon', 'GB', '07400123456; 07400123457', /more than one number/, /row of its own/],
+  ['two numbers, semicolon', 'GB', '07400123456; 07400123457', /more than one number/, /its own row/],
   ['two numbers, slash', 'GB', '07400123456/07400123457', /more than one number/],
   ['two numbers, comma', 'GB', '07400123456, 07400123457', /more than one number/],
   ['two numbers, space', null, '+447400123456 +447400123457', /more than one number/],

@@ -195,7 +195,7 @@ describe('what decides the winner is what is compared', () => {
 
   it.each<[by: WinnerMetric, words: RegExp]>([
     ['accepted', /^"A" is accepted more often, which is hardly chance: p < 0\.001/],
-    ['delivered', /^No difference in deliveries can be told yet: p = 1 /],
+    ['delivered', /^Too early to tell a difference in deliveries: p = 1 /],
     ['read', /^"B" is read more often, which is hardly chance: p < 0\.001/],
     ['replied', /^"B" is replied to more often, which is hardly chance: p < 0\.001/],
     ['optedOut', /^"A" is followed by an opt-out less often, which is hardly chance: p < 0\.001/],
@@ -305,7 +305,7 @@ describe('significanceWords', () => {
         [900, 100],
         [910, 90],
       ],
-      "No difference in what the API accepts can be told yet: p = 0.49 (Fisher's exact test).",
+      "Too early to tell a difference in what the API accepts: p = 0.49 (Fisher's exact test).",
     ],
     [
       'just alike',
@@ -313,7 +313,7 @@ describe('significanceWords', () => {
         [900, 100],
         [925, 75],
       ],
-      "No difference in what the API accepts can be told yet: p = 0.06 (Fisher's exact test).",
+      "Too early to tell a difference in what the API accepts: p = 0.06 (Fisher's exact test).",
     ],
     [
       'just different',
@@ -329,7 +329,7 @@ describe('significanceWords', () => {
         [3, 1],
         [1, 3],
       ],
-      "No difference in what the API accepts can be told yet: p = 0.49 (Fisher's exact test).",
+      "Too early to tell a difference in what the API accepts: p = 0.49 (Fisher's exact test).",
     ],
     [
       'all accepted',
@@ -337,7 +337,7 @@ describe('significanceWords', () => {
         [50, 0],
         [60, 0],
       ],
-      "No difference in what the API accepts can be told yet: p = 1 (Fisher's exact test).",
+      "Too early to tell a difference in what the API accepts: p = 1 (Fisher's exact test).",
     ],
     [
       'different',

@@ -1,47 +1,18 @@
 import { readFileSync, renameSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { sendPlan } from '../../src/operations/send-once.ts';
 import { createPlan } from '../../src/plan/plan.ts';
 import { createMemory } from '../../src/send/memory.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NINE = Date.parse('2026-11-23T09:00:05Z');
 const HOUR_MS = 3_600_000;
 
-interface Received {
-  readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
-}
-
-let received: Received[] = [];
-const api = createServer((request, response) => {
-  let text = '';
-  request.on('data', (piece: Buffer) => {
-    text += piece.toString();
-  });
-  request.on('end', () => {
-    received.push(JSON.parse(text) as Received);
-    response.writeHead(202, { 'content-type': 'application/json' }).end(`{"id":"m-${received.length}"}`);
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
-beforeEach(() => {
-  received = [];
-});
-
-const numbers = () => received.flatMap(({ recipients }) => recipients.map(({ msisdn }) => msisdn));
+const api = useApi();
 
 const PEOPLE = [0, 1, 2, 3].map((i) => `+44770090020${i}`);
 const LIST = `msisdn,name\n${PEOPLE.map((to) => `${to},Name\n`).join('')}`;
@@ -52,7 +23,7 @@ const campaign = (name: string, more = ''): string =>
 
 function project(more = ''): TestProject {
   return createProject({
-    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     'campaigns/hello.hbs': 'Hi {{name}}',
     [FILE]: campaign('hello', more),
     'campaigns/hello/people.csv': LIST,
@@ -107,10 +78,10 @@ describe('a campaign with a new name and its old id', () => {
     expect(await handbill(here, line)).toMatchObject({ status: 2, err: expect.stringContaining('input-changed') });
     expect((await handbill(here, 'report welcome')).out).toContain(`hello · api · ${occurrence}`);
     expect(await handbill(here, `${line} --allow input-changed`)).toMatchObject({ status: 0 });
-    expect(numbers().toSorted()).toEqual(PEOPLE);
+    expect(api.numbers().toSorted()).toEqual(PEOPLE);
     expect(runsIn(here)).toEqual([`hello@${occurrence}`]);
     await handbill(here, `${line} --allow input-changed`);
-    expect(numbers()).toHaveLength(4);
+    expect(api.numbers()).toHaveLength(4);
     expect((await handbill(here, 'report welcome')).out).toContain(`welcome · api · ${occurrence}`);
     expect(await handbill(here, `preview welcome --occurrence ${occurrence} --quiet`)).toMatchObject({ status: 0 });
   });
@@ -126,7 +97,7 @@ describe('a campaign with a new name and its old id', () => {
     here.write('campaigns/welcome/people.csv', LIST.split('\n').slice(0, 2).join('\n'));
     const short = await handbill(here, 'send welcome --yes --occurrence wednesday');
     expect(short).toMatchObject({ status: 2, err: expect.stringContaining('75% fewer than the 4 of tuesday') });
-    expect(numbers()).toHaveLength(8);
+    expect(api.numbers()).toHaveLength(8);
   });
 
   it('is not due again for an instant that was sent under the old name', async () => {
@@ -136,7 +107,7 @@ describe('a campaign with a new name and its old id', () => {
     here.write(FILE, campaign('welcome', `${schedule}id: hello\n`));
     const again = await handbill(here, 'due --yes', NINE + HOUR_MS / 4);
     expect(again).toMatchObject({ status: 0, err: expect.stringContaining('Nothing is due') });
-    expect(numbers()).toHaveLength(4);
+    expect(api.numbers()).toHaveLength(4);
     expect(await handbill(here, 'due --yes', NINE + 24 * HOUR_MS)).toMatchObject({ status: 0 });
     expect(runsIn(here)).toEqual(['hello@2026-11-23T09:00:00Z', 'hello@2026-11-24T09:00:00Z']);
   });
@@ -161,7 +132,7 @@ describe('a campaign with a new name and its old id', () => {
     expect((await handbill(here, 'preview welcome')).err).toContain('paused');
     expect(await handbill(here, 'resume --campaign welcome')).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send welcome --yes --allow input-changed')).toMatchObject({ status: 0 });
-    expect(numbers().toSorted()).toEqual(PEOPLE);
+    expect(api.numbers().toSorted()).toEqual(PEOPLE);
   });
 
   it('holds out the same people', async () => {
@@ -187,7 +158,7 @@ describe('a campaign with a new name and its old id', () => {
     here.write(FILE, campaign('hello'));
     expect(await handbill(here, 'send hello --yes')).toMatchObject({ status: 2 });
     await handbill(here, 'send hello --yes --allow input-changed');
-    expect(numbers()).toHaveLength(4);
+    expect(api.numbers()).toHaveLength(4);
     expect(runsIn(here)).toEqual(['hello@once']);
   });
 });
@@ -207,7 +178,7 @@ describe('a campaign that the ledger knows under another id', () => {
   ];
 
   async function isRefused(here: TestProject, lines = LINES): Promise<void> {
-    received = [];
+    api.bodies.length = 0;
     for (const line of lines) {
       const { status, err } = await handbill(here, line);
       expect({ line, status, err }).toMatchObject({ line, status: 2, err: expect.stringContaining('former-name') });
@@ -215,7 +186,7 @@ describe('a campaign that the ledger knows under another id', () => {
       expect(err).toContain('`id: hello`');
       expect(err).toContain('`id: welcome`');
     }
-    expect(numbers()).toEqual([]);
+    expect(api.numbers()).toEqual([]);
   }
 
   it('by its file is refused, in every environment, until an id is written', async () => {
@@ -225,7 +196,7 @@ describe('a campaign that the ledger knows under another id', () => {
     await isRefused(here);
     here.write(
       'handbill.yaml',
-      `${textOf(here, 'handbill.yaml')}  two:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+      `${textOf(here, 'handbill.yaml')}  two:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     );
     for (const environment of ['two', 'sandbox']) {
       const { status, err } = await handbillHere(here.root, ['send', 'welcome', '--yes', '--env', environment], {
@@ -236,7 +207,7 @@ describe('a campaign that the ledger knows under another id', () => {
     }
     here.write(FILE, campaign('welcome', 'id: hello\n'));
     expect(await handbill(here, 'send welcome --yes --allow input-changed')).toMatchObject({ status: 0 });
-    expect(numbers()).toEqual([PEOPLE[3]]);
+    expect(api.numbers()).toEqual([PEOPLE[3]]);
   });
 
   it('by its name is refused when its id was taken out again, also after two names', async () => {
@@ -247,7 +218,7 @@ describe('a campaign that the ledger knows under another id', () => {
       here.write(FILE, '# moved\n');
       expect(await handbill(here, `send ${name} --yes --allow input-changed --limit 1`)).toMatchObject({ status: 0 });
     }
-    expect(numbers().toSorted()).toEqual(PEOPLE);
+    expect(api.numbers().toSorted()).toEqual(PEOPLE);
     // Neither its file nor its id is known: only the name.
     here.write('campaigns/hello/moved.yaml', '# moved\n');
     here.write(FILE, campaign('welcome'));
@@ -255,7 +226,7 @@ describe('a campaign that the ledger knows under another id', () => {
     // An id of its own makes it another campaign.
     here.write(FILE, campaign('welcome', 'id: welcome\n'));
     expect(await handbill(here, 'send welcome --yes')).toMatchObject({ status: 0 });
-    expect(numbers()).toHaveLength(4);
+    expect(api.numbers()).toHaveLength(4);
     // The ledger has known it by that id since, so that it need not be written.
     here.write(FILE, campaign('welcome'));
     expect(await handbill(here, 'preview welcome --occurrence next')).toMatchObject({ status: 0 });
@@ -273,7 +244,7 @@ describe('a campaign that the ledger knows under another id', () => {
     }
     here.write(FILE, campaign('welcome', `${schedule}id: hello\n`));
     expect(await handbill(here, 'due --yes', NINE + 24 * HOUR_MS)).toMatchObject({ status: 0 });
-    expect(numbers()).toHaveLength(8);
+    expect(api.numbers()).toHaveLength(8);
   });
 
   it('is refused where another process sends it under its old name while the question waits', async () => {
@@ -287,7 +258,7 @@ describe('a campaign that the ledger knows under another id', () => {
       createMemory(),
     );
     await expect(sent).rejects.toThrow('is that of the campaign with the id "hello"');
-    expect(numbers().toSorted()).toEqual(PEOPLE);
+    expect(api.numbers().toSorted()).toEqual(PEOPLE);
     expect(runsIn(here)).toEqual(['hello@once']);
   });
 
@@ -315,7 +286,7 @@ describe('a campaign that the ledger knows under another id', () => {
     second.write(FILE, campaign('welcome'));
     expect(await handbill(here, `send hello --yes --ledger ${ledger}`)).toMatchObject({ status: 0 });
     expect(await handbill(second, `send welcome --yes --ledger ${ledger}`)).toMatchObject({ status: 0 });
-    expect(numbers()).toHaveLength(8);
+    expect(api.numbers()).toHaveLength(8);
   });
 
   it('is not meant where its file is gone and another one has its place', async () => {

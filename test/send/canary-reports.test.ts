@@ -4,7 +4,7 @@ import type { DeliveryReport, DeliveryState, Reply } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { judgeReports } from '../../src/send/canary.ts';
 import { NOTHING_RETURNED, type Returned } from '../../src/send/deliveries.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -293,7 +293,7 @@ describe('its pause', () => {
     const progress = createProgress();
     const canary = { steps: [{ count: 1 }], pauseMs, gate: GATE };
     const steps = createCanary({ canary, before: [], figures: progress.figures });
-    progress.posted();
+    progress.figures.posted += 1;
     steps.put(1);
     progress.finished('accepted');
     return createGate({

@@ -1,49 +1,18 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const [OLD, NEW, THIRD, OTHER] = ['+447700900101', '+447700900102', '+447700900103', '+447700900104'] as const;
 
-interface Received {
-  readonly to: string;
-  readonly reference: string;
-}
-
-/** The API: takes everything, and remembers which recipients it was asked to send to. */
-const received: Received[] = [];
-const api = createServer((request, response) => {
-  let text = '';
-  request.on('data', (piece: Buffer) => {
-    text += piece.toString();
-  });
-  request.on('end', () => {
-    const { recipients } = JSON.parse(text) as {
-      recipients: { msisdn: string; metaData: { handbill: string } }[];
-    };
-    for (const { msisdn, metaData } of recipients) received.push({ to: msisdn, reference: metaData.handbill });
-    response.writeHead(202, { 'content-type': 'application/json' }).end(`{"id":"m-${received.length}"}`);
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
-beforeEach(() => {
-  received.length = 0;
-});
+const api = useApi();
+const received = () => api.recipients().map(({ msisdn, metaData }) => ({ to: msisdn, reference: metaData.handbill }));
 
 function list(ann: string, ben: string = OTHER): string {
   return `id,msisdn,name\n1,${ann},Ann\n2,${ben},Ben\n`;
@@ -51,7 +20,7 @@ function list(ann: string, ben: string = OTHER): string {
 
 function project(): TestProject {
   return createProject({
-    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     'hello/campaign.yaml':
       'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: id }\n',
     'hello/people.csv': list(OLD),
@@ -69,7 +38,10 @@ function options(here: TestProject): SendOptions {
   };
 }
 
-const tos = (): readonly string[] => received.map(({ to }) => to).sort();
+const tos = (): readonly string[] =>
+  received()
+    .map(({ to }) => to)
+    .sort();
 
 const AT = { env: { KEY: 'secret' }, now: () => NOON, width: 400 };
 
@@ -128,7 +100,7 @@ describe('an address that was corrected after the message had gone out', () => {
   it('gets the message once, with a reference of its own, and the first message stays in the report', async () => {
     using here = project();
     await corrected(here);
-    const first = received[0]?.reference;
+    const first = received()[0]?.reference;
     await send('hello', { ...options(here), allow: ['input-changed'] });
     const asked: unknown[] = [];
     const confirm: SendOptions['confirm'] = async ({ resends }) => {
@@ -139,19 +111,23 @@ describe('an address that was corrected after the message had gone out', () => {
     expect(asked).toMatchObject([[{ line: 2, to: OLD, listTo: NEW }]]);
     expect(report).toMatchObject({ state: 'finished', totals: { recipients: 2, accepted: 2 } });
     expect(report.changed).toBeUndefined();
-    expect(received.slice(2).map(({ to }) => to)).toEqual([NEW]);
-    expect(received[2]?.reference).not.toBe(first);
+    expect(
+      received()
+        .slice(2)
+        .map(({ to }) => to),
+    ).toEqual([NEW]);
+    expect(received()[2]?.reference).not.toBe(first);
     const [record] = await recordsOf(here);
     expect(record).toMatchObject({
       to: NEW,
       outcome: 'accepted',
-      reference: received[2]?.reference,
+      reference: received()[2]?.reference,
       messageId: 'm-3',
       earlier: [{ to: OLD, reference: first, messageId: 'm-1' }],
     });
     expect(await send('hello', { ...options(here), retry: 'corrected' })).toMatchObject({ started: false, posted: 0 });
     expect((await decisionsOf(here))[0]).not.toHaveProperty('sentTo');
-    expect(received).toHaveLength(3);
+    expect(received()).toHaveLength(3);
   });
 
   it('is asked about before anything is changed, also in the sandbox', async () => {
@@ -185,7 +161,7 @@ describe('an address that was corrected after the message had gone out', () => {
       await send('hello', { ...options(here), retry: 'corrected' });
     }
     expect(tos()).toEqual([OLD, NEW, THIRD, OTHER]);
-    expect(new Set(received.map(({ reference }) => reference)).size).toBe(4);
+    expect(new Set(received().map(({ reference }) => reference)).size).toBe(4);
     const { out } = await handbillHere(here.root, ['report', 'hello'], AT);
     expect(out).toContain('Both addresses were sent to');
     const [record] = await recordsOf(here);
@@ -229,7 +205,7 @@ describe('an address that was corrected after the message had gone out', () => {
     const { report } = await send('hello', options(here));
     expect(report.totals).toMatchObject({ accepted: 2 });
     expect(bodies).toHaveLength(1);
-    expect(bodies[0]).toContain(`"handbill":"${received[2]?.reference}"`);
+    expect(bodies[0]).toContain(`"handbill":"${received()[2]?.reference}"`);
     expect(tos()).toEqual([OLD, NEW, OTHER]);
   });
 

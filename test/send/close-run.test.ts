@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { recipientsIn, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
@@ -10,40 +9,20 @@ const HOUR_MS = 3_600_000;
 const numbers = ['+447700900101', '+447700900102', '+447700900103', '+447700900104'];
 const [, BEN, CLEO] = numbers;
 
-/** The API: takes everything, but for one whose outcome stays unknown. */
-const received: string[] = [];
+/** The recipient whose outcome stays unknown. */
 let doubted = '';
-const api = createServer((request, response) => {
-  let text = '';
-  request.on('data', (piece: Buffer) => {
-    text += piece.toString();
-  });
-  request.on('end', () => {
-    const [to = ''] = (JSON.parse(text) as { recipients: { msisdn: string }[] }).recipients.map(({ msisdn }) => msisdn);
-    received.push(to);
-    response
-      .writeHead(to === doubted ? 500 : 202, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ id: `m-${received.length}` }));
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
+const api = useApi((body, number) => ({
+  status: recipientsIn(body).some(({ msisdn }) => msisdn === doubted) ? 500 : 202,
+  body: `{"id":"m-${number}"}`,
+}));
 beforeEach(() => {
-  received.length = 0;
   doubted = '';
 });
 
 function project(more = ''): TestProject {
   const list = numbers.map((to, i) => `${i + 1},${to},Name\n`).join('');
   return createProject({
-    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: id }\n${more}`,
     'hello/people.csv': `id,msisdn,name\n${list}`,
   });
@@ -102,7 +81,7 @@ describe('handbill runs close', () => {
     const report = await handbill(here, ['report', 'hello']);
     expect(report.out).toContain('Closed on 2026-11-23 12:00:00 UTC: it sends nothing more.');
     expect(report.out).not.toContain('handbill send');
-    expect(received).toHaveLength(2);
+    expect(api.bodies).toHaveLength(2);
   });
 
   it('is confirmed, changes nothing without that, and nothing a second time', async () => {
@@ -168,6 +147,6 @@ describe('an older run that is open', () => {
     await handbill(here, ['runs', 'close', await runId(here, 'a'), '--yes']);
     await send(here, '--occurrence', 'b');
     expect((await send(here, '--occurrence', 'c')).err).not.toContain('run-open');
-    expect(received).toContain(CLEO);
+    expect(api.numbers()).toContain(CLEO);
   });
 });

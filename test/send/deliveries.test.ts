@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { foldDelivery } from '../../src/report/fold-delivery.ts';
 import { countDeliveries, messageOf, openDeliveries } from '../../src/send/deliveries.ts';
 import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';

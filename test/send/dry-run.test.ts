@@ -1,44 +1,23 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
+import { recipientsIn, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const DAY_MS = 86_400_000;
 const [ANN, NEW, BEN] = ['+447700900101', '+447700900102', '+447700900104'] as const;
 
-/** The API: refuses Ben while it is told to, and remembers which recipients it was asked to send to. */
-const received: string[] = [];
+/** Ben is refused. */
 let refuses = false;
-const api = createServer((request, response) => {
-  let text = '';
-  request.on('data', (piece: Buffer) => {
-    text += piece.toString();
-  });
-  request.on('end', () => {
-    const { recipients } = JSON.parse(text) as { recipients: { msisdn: string }[] };
-    received.push(...recipients.map(({ msisdn }) => msisdn));
-    const isRefused = refuses && recipients[0]?.msisdn === BEN;
-    response
-      .writeHead(isRefused ? 400 : 202, { 'content-type': 'application/json' })
-      .end(isRefused ? '{"error":"no"}' : `{"id":"m-${received.length}"}`);
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
+const api = useApi((body, number) =>
+  refuses && recipientsIn(body)[0]?.msisdn === BEN
+    ? { status: 400, body: '{"error":"no"}' }
+    : { status: 202, body: `{"id":"m-${number}"}` },
+);
 beforeEach(() => {
-  received.length = 0;
   refuses = false;
 });
 
@@ -46,7 +25,7 @@ const list = (ann: string): string => `id,msisdn,name\n1,${ann},Ann\n2,${BEN},Be
 
 function project(more = ''): TestProject {
   return createProject({
-    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: id }\n${more}`,
     'hello/people.csv': list(ANN),
   });
@@ -67,9 +46,9 @@ function files({ root }: TestProject): Readonly<Record<string, string>> {
 
 /** A dry run, which posts and writes nothing. */
 async function dry(here: TestProject, args: readonly string[] = [], nowMs = NOON) {
-  const before = { files: files(here), received: received.length };
+  const before = { files: files(here), received: api.bodies.length };
   const shown = await handbill(here, ['send', 'hello', '--dry-run', ...args], nowMs);
-  expect({ files: files(here), received: received.length }).toEqual(before);
+  expect({ files: files(here), received: api.bodies.length }).toEqual(before);
   return shown;
 }
 
@@ -122,13 +101,13 @@ describe('send --dry-run', () => {
       `done ${BEN}`,
       'send +447700900105',
     ]);
-    received.length = 0;
+    api.bodies.length = 0;
     expect(
       await handbill(here, ['send', 'hello', '--yes', '--allow', 'input-changed', '--retry', 'corrected']),
     ).toMatchObject({
       status: 0,
     });
-    expect(received.sort()).toEqual([NEW, '+447700900105']);
+    expect(api.numbers().toSorted()).toEqual([NEW, '+447700900105']);
     expect(await decisions(here, ['--retry', 'corrected'])).toEqual([
       `done ${NEW}`,
       `done ${BEN}`,
@@ -153,15 +132,15 @@ describe('send --dry-run', () => {
     await handbill(here, ['send', 'hello', '--yes']);
     expect(await decisions(here)).toEqual([`done ${ANN}`, `done ${BEN}`]);
     expect(await decisions(here, ['--retry', 'rejected'])).toEqual([`done ${ANN}`, `send ${BEN}`]);
-    received.length = 0;
+    api.bodies.length = 0;
     await handbill(here, ['send', 'hello', '--yes', '--retry', 'rejected']);
-    expect(received).toEqual([BEN]);
+    expect(api.numbers()).toEqual([BEN]);
   });
 
   it('refuses what is late as send does, but for --allow too-late', async () => {
     using here = project();
     await handbill(here, ['send', 'hello', '--yes', '--limit', '1']);
-    expect(received).toEqual([ANN]);
+    expect(api.numbers()).toEqual([ANN]);
     const refused = await handbill(here, ['send', 'hello', '--yes'], NOON + 2 * DAY_MS);
     expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('too-late') });
     const shown = await dry(here, [], NOON + 2 * DAY_MS);
@@ -194,7 +173,7 @@ describe('send --dry-run', () => {
     const refused = await handbill(here, [...args, '--yes']);
     expect(refused.status).toBe(2);
     expect(await handbill(here, [...args, '--dry-run'])).toEqual(refused);
-    expect(received).toEqual([]);
+    expect(api.numbers()).toEqual([]);
   });
 
   it('says what --limit leaves, and which options it has no use for', async () => {
@@ -214,6 +193,6 @@ describe('send --dry-run', () => {
     const { status, err } = await handbill(here, ['send', 'hello', ...args]);
     expect(status).toBe(2);
     expect(err).toContain(words);
-    expect(received).toEqual([]);
+    expect(api.numbers()).toEqual([]);
   });
 });

@@ -1,34 +1,15 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { sendPlan } from '../../src/operations/send-once.ts';
 import { createPlan } from '../../src/plan/plan.ts';
 import { createMemory } from '../../src/send/memory.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NINE = Date.parse('2026-11-23T09:00:05Z');
 
-let posts = 0;
-const api = createServer((request, response) => {
-  request.resume().on('end', () => {
-    posts += 1;
-    response.writeHead(202, { 'content-type': 'application/json' }).end(`{"id":"m-${posts}"}`);
-  });
-});
-let here127 = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  here127 = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
-beforeEach(() => {
-  posts = 0;
-});
+const api = useApi();
 
 const PEOPLE = [0, 1, 2, 3].map((i) => `+44770090020${i}`);
 const listOf = (people: readonly string[]): string => `msisdn,name\n${people.map((to) => `${to},Name\n`).join('')}`;
@@ -45,7 +26,7 @@ const projectFile = (urls: Urls, more: Urls = {}): string =>
 
 function project(): TestProject {
   return createProject({
-    'handbill.yaml': projectFile({ one: here127, two: FAR }),
+    'handbill.yaml': projectFile({ one: api.url, two: FAR }),
     'urgent.yaml':
       'name: urgent\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n',
     'people.csv': listOf(PEOPLE),
@@ -59,10 +40,10 @@ const handbill = (here: TestProject, line: string) =>
 
 /** `one` has sent to some of them, while its address was that of this machine; from then on it is another sender. */
 async function sentFromOne(here: TestProject, limit = 3, urls: Urls = { one: FAR, two: FAR }, more: Urls = {}) {
-  here.write('handbill.yaml', projectFile({ one: here127, two: FAR }, { one: more['one'] ?? '' }));
+  here.write('handbill.yaml', projectFile({ one: api.url, two: FAR }, { one: more['one'] ?? '' }));
   expect(await handbill(here, `send urgent --env one --yes --limit ${limit}`)).toMatchObject({ status: 0 });
   here.write('handbill.yaml', projectFile(urls, more));
-  posts = 0;
+  api.bodies.length = 0;
 }
 
 const SAID = 'This occurrence (once) was sent already to 3 recipients from one (run urgent-';

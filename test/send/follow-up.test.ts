@@ -10,7 +10,7 @@ import { preview } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import { sendTest } from '../../src/operations/send-test.ts';
 import { validate } from '../../src/operations/validate.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
 import type { OnEvent } from '../../src/send/event.ts';
 import { startCli, until } from '../helpers/cli.ts';

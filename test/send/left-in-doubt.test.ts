@@ -5,7 +5,7 @@ import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { createProject } from '../helpers/project.ts';
 import { accepting, startRawServer } from '../helpers/raw-server.ts';
 

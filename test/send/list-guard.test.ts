@@ -1,33 +1,14 @@
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NINE = Date.parse('2026-11-23T09:00:05Z');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let received = 0;
-const api = createServer((request, response) => {
-  request.resume().on('end', () => {
-    received += 1;
-    response.writeHead(202, { 'content-type': 'application/json' }).end(`{"id":"m-${received}"}`);
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
-});
-beforeEach(() => {
-  received = 0;
-});
+const api = useApi();
 
 const rows = (count: number): string =>
   `msisdn,name\n${Array.from({ length: count }, (_, i) => `+4477009001${String(i).padStart(2, '0')},Name ${i}\n`).join('')}`;
@@ -40,7 +21,7 @@ interface Written {
 
 function project({ recipients = 'people.csv', more = '', people = 4 }: Written): TestProject {
   return createProject({
-    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${api.url}\n    apiKey: { env: KEY }\n`,
     'campaigns/hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: ${recipients}\n${more}`,
     'campaigns/hello/people.csv': rows(people),
   });
@@ -85,7 +66,7 @@ describe('the guards of a list', () => {
         expect(err).toContain(`If the list is as it should be: --allow ${code} sends to this list once`);
       }
     }
-    expect(received).toBe(10);
+    expect(api.bodies).toHaveLength(10);
     // Nothing of the refused run is in the ledger: the occurrence is free.
     expect((await handbill(here, 'report')).out).not.toContain('tuesday');
     const validated = await handbill(here, 'validate hello');
@@ -117,7 +98,7 @@ describe('the guards of a list', () => {
     expect(sent).toMatchObject({ status: 0, err: expect.stringContaining('warning[list-too-short]') });
     const said = ['The list has 4 recipients; limits.minRecipients asks for 5.'];
     expect(JSON.parse(sent.out)).toMatchObject({ acceptedList: said, totals: { accepted: 4 } });
-    expect((await handbill(here, 'report hello')).out).toContain(`The list was accepted all the same: ${said[0]}`);
+    expect((await handbill(here, 'report hello')).out).toContain(`Accepted with --allow: ${said[0]}`);
     expect(await handbill(here, 'send hello --yes --occurrence again')).toMatchObject({ status: 2 });
   });
 
@@ -174,7 +155,7 @@ describe('the guards of a list', () => {
     age(here, 100);
     expect(await handbill(here, 'preview hello')).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send hello --yes')).toMatchObject({ status: 0 });
-    expect(received).toBe(4);
+    expect(api.bodies).toHaveLength(4);
     here.write('campaigns/hello/people.csv', rows(2));
     const amended = await handbill(here, 'send hello --yes --allow input-changed');
     expect(amended).toMatchObject({ status: 2, err: expect.stringContaining('list-too-short') });
@@ -204,7 +185,7 @@ describe('the guards of a list', () => {
     ).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send --plan a.json --dry-run')).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send --plan a.json --yes')).toMatchObject({ status: 0 });
-    expect(received).toBe(4);
+    expect(api.bodies).toHaveLength(4);
   });
 
   it.each([
@@ -232,7 +213,7 @@ describe('due', () => {
     }
     here.write('campaigns/hello/people.csv', rows(2));
     expect(await handbill(here, 'due --yes')).toMatchObject({ status: 0 });
-    expect(received).toBe(2);
+    expect(api.bodies).toHaveLength(2);
   });
 
   it.each([
@@ -254,7 +235,7 @@ describe('due', () => {
     expect(await handbill(here, 'due --yes --format json')).toMatchObject({ status: 2 });
     age(here, 1);
     expect(await handbill(here, 'due --yes', NINE + HOUR_MS / 2)).toMatchObject({ status: 0 });
-    expect(received).toBe(4);
+    expect(api.bodies).toHaveLength(4);
     const next = JSON.parse((await handbill(here, 'due --dry-run --format json', NINE + 2 * DAY_MS)).out);
     expect(next.campaigns[0]).toMatchObject({ action: 'refuse', exit: 2, diagnostics: [{ code: 'list-too-old' }] });
   });

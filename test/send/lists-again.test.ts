@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
-import { createLists } from '../../src/send/producer.ts';
 import type { Figures } from '../../src/send/progress.ts';
+import { createLists } from '../../src/send/start.ts';
 import { until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

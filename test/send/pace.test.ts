@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { createSlowStart } from '../../src/send/concurrency.ts';
-import { createRateLimiter } from '../../src/send/rate-limiter.ts';
+import { createRateLimiter, createSlowStart } from '../../src/send/throttle.ts';
 
 const never = () => new AbortController().signal;
 

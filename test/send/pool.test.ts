@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Batch } from '../../src/send/batch.ts';
-import { createPool } from '../../src/send/concurrency.ts';
+import type { Batch } from '../../src/send/deliver.ts';
+import { createPool } from '../../src/send/throttle.ts';
 
 /** A pool whose deliveries the test ends. */
 function open(onFailure: () => void = () => undefined) {

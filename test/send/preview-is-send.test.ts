@@ -1,15 +1,14 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { previewWriter } from '../../src/cli/preview/formats.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
+import { recipientsIn, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 /** Monday; 12:00 in London, 07:00 in New York, 21:00 in Tokyo. */
@@ -97,28 +96,14 @@ const TABLE = [
   'a window + a time that passes + opt-outs meanwhile',
 ];
 
-let server: Server;
 /** A ledger in which the campaign `earlier` was sent to every third of them. */
 let sentBefore: string | null = null;
-let bodies: string[] = [];
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString();
-      bodies.push(body);
-      const { recipients } = JSON.parse(body) as { readonly recipients: readonly { readonly msisdn: string }[] };
-      const messages = recipients.map(({ msisdn }, n) => ({ to: msisdn, id: `m-${bodies.length}-${n}` }));
-      const answer = messages.length === 1 ? { messageId: messages[0]?.id } : { messages };
-      response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const api = useApi((body, number) => {
+  const messages = recipientsIn(body).map(({ msisdn }, n) => ({ to: msisdn, id: `m-${number}-${n}` }));
+  const answer = messages.length === 1 ? { messageId: messages[0]?.id } : { messages };
+  return { status: 202, body: JSON.stringify(answer) };
 });
 afterAll(() => {
-  server.closeAllConnections();
-  server.close();
   if (sentBefore !== null) rmSync(sentBefore, { recursive: true });
 });
 
@@ -134,7 +119,7 @@ it.each(TABLE)('what preview says at an instant is what send does then: %s', asy
     const said = await previewed(here, now);
     if (at === 0 && !label.includes(' + '))
       expect(said.decisions.map(({ text }) => text)).toContain(RULES[label]?.shows);
-    bodies = [];
+    api.bodies.length = 0;
     const before = outcomesOf(ledger);
     await send('hello', { cwd: here.root, env, now, environment: 'test', confirm: async () => true, random: () => 0 });
     const became = outcomesOf(ledger);
@@ -143,7 +128,7 @@ it.each(TABLE)('what preview says at an instant is what send does then: %s', asy
     );
     // A step of a canary ends in the middle of a request that preview shows as one: who gets what is the same.
     const shown = label.endsWith('requests for several + a canary') ? apart : (all: readonly string[]) => all;
-    expect(shown(bodies).toSorted()).toEqual(shown(said.bodies).toSorted());
+    expect(shown(api.bodies).toSorted()).toEqual(shown(said.bodies).toSorted());
   }
 });
 
@@ -163,11 +148,10 @@ function expected(text: string, before: string | undefined): string | undefined 
 }
 
 async function projectWith(some: readonly string[]): Promise<TestProject> {
-  const { port } = server.address() as AddressInfo;
   const here = createProject({
     'handbill.yaml': JSON.stringify({
       suppressionKey: { env: 'HANDBILL_SUPPRESSION_KEY' },
-      environments: { test: { baseUrl: `http://127.0.0.1:${port}`, apiKey: { env: 'API_KEY' } } },
+      environments: { test: { baseUrl: api.url, apiKey: { env: 'API_KEY' } } },
     }),
     'gone.csv': `msisdn,hash\n0044 20 7946 0003,\n,hb1:${hasher.keyId}:${hasher.hash('+12125550101')}\n`,
   });

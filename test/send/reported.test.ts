@@ -5,7 +5,7 @@ import type { DeliveryReport } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports } from '../../src/send/deliveries.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, reset, startRawServer } from '../helpers/raw-server.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PendingRow, Shard } from '../../src/ledger/records.ts';
-import { createShardPendingRows } from '../../src/send/pending-rows.ts';
+import { createShardPendingRows } from '../../src/send/shard-rows.ts';
 
 const shard = (number: number, firstRow: number, lastRow: number): Shard => ({ number, firstRow, lastRow });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SharedTurns } from '../../src/ledger/connection.ts';
-import { createSharedRateLimiter } from '../../src/send/rate-limiter.ts';
+import { createSharedRateLimiter } from '../../src/send/throttle.ts';
 import type { Timers } from '../../src/send/timers.ts';
 
 /** Time that passes as soon as all wait for it. */

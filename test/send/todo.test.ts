@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { send } from '../../src/operations/send.ts';
-import { createFirstPendingRows, createPendingRows } from '../../src/send/pending-rows.ts';
+import { createFirstPendingRows, createPendingRows } from '../../src/send/producer.ts';
 import { createRowSet } from '../../src/util/row-set.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene } from '../oracle/scene.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../src/send/rate-limiter.ts';
+import { createRateLimiter } from '../../src/send/throttle.ts';
 import type { Timers } from '../../src/send/timers.ts';
 
 /** A clock that goes only when it is told to. */

@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Report } from '../../src/model.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { accepted, type FileApi, recipientsIn, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 /** What the commands of a test find in their environment. */
@@ -18,24 +17,22 @@ interface Received {
   readonly isTaken: boolean;
 }
 
-/** The API: takes an SMS, and RCS for numbers that end in an even digit. It drops the connection of `silent`. */
-const received: Received[] = [];
+/** Its connection is dropped. */
 let silent = '';
-const api = createServer((request, response) => {
-  let text = '';
-  request.on('data', (piece: Buffer) => {
-    text += piece.toString();
-  });
-  request.on('end', () => {
-    const to = /\+\d+/.exec(text.slice(text.indexOf('"recipients"')))?.[0] ?? '';
-    const isTaken = !text.includes('by RCS') || Number(to.at(-1)) % 2 === 0;
-    received.push({ to, word: /(?:November|December|January)/.exec(text)?.[0] ?? '', isTaken });
-    if (to === silent) request.socket.destroy();
-    else response.writeHead(isTaken ? 202 : 422, { 'content-type': 'application/json' });
-    response.end(isTaken ? `{"id":"m-${received.length}"}` : '{"code":"NO_RCS"}');
-  });
-});
-let url = '';
+/** Takes an SMS, and RCS for numbers that end in an even digit. */
+let api: FileApi;
+
+function answer(body: string, number: number) {
+  const { to, isTaken } = readBody(body);
+  if (to === silent) return null;
+  return isTaken ? accepted(body, number) : { status: 422, body: '{"code":"NO_RCS"}' };
+}
+
+function readBody(body: string): Received {
+  const to = recipientsIn(body)[0]?.msisdn ?? '';
+  const word = /(?:November|December|January)/.exec(body)?.[0] ?? '';
+  return { to, word, isTaken: !body.includes('by RCS') || Number(to.at(-1)) % 2 === 0 };
+}
 
 const PEOPLE = Array.from({ length: 10 }, (_, i) => `+4474001234${50 + i}`);
 const listOf = (people: readonly string[]): string =>
@@ -53,7 +50,7 @@ function project(): TestProject {
   return createProject({
     'handbill.yaml': `environments:
   api:
-    baseUrl: ${url}
+    baseUrl: ${api.url}
     apiKey: { env: KEY }
     wire: { unsupportedChannel: { statuses: [422] } }
 `,
@@ -90,7 +87,8 @@ async function rowsOf(here: TestProject, more = ''): Promise<readonly Row[]> {
 }
 
 const tos = (rows: readonly { readonly to: string }[]): readonly string[] => rows.map(({ to }) => to).sort();
-const gotWord = (word: string): readonly string[] => tos(received.filter((one) => one.isTaken && one.word === word));
+const gotWord = (word: string): readonly string[] =>
+  tos(api.bodies.map(readBody).filter((one) => one.isTaken && one.word === word));
 
 async function reportOf(here: TestProject): Promise<Report> {
   return JSON.parse((await handbill(here, 'report rent --format json')).out) as Report;
@@ -106,17 +104,9 @@ async function changedHalfWay(here: TestProject): Promise<void> {
 
 /** The tests of versions, with a ledger at the address that is given; null: in a file. */
 export function versionsIn(address: (() => Promise<string>) | null): void {
-  beforeAll(async () => {
-    await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-    url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    api.closeAllConnections();
-    api.close();
-  });
+  api = useApi(answer);
   beforeEach(async () => {
     env['HANDBILL_LEDGER'] = (await address?.()) ?? '';
-    received.length = 0;
     silent = '';
   });
 

@@ -6,7 +6,7 @@ import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createAssigner } from '../../src/plan/assign.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
 

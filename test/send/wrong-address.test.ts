@@ -1,33 +1,19 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { send } from '../../src/operations/send.ts';
+import { useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 
-/** The API, at any path: answers each request with the next status, and then with 202. */
+/** The status of each next request; then 202. */
 let statuses: number[] = [];
-const api = createServer((request, response) => {
-  request.resume().on('end', () => {
-    const status = statuses.shift() ?? 202;
-    response
-      .writeHead(status, { 'content-type': 'application/json' })
-      .end(status === 202 ? '{"id":"m"}' : '{"title":"no"}');
-  });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  api.closeAllConnections();
-  api.close();
+const api = useApi(() => {
+  const status = statuses.shift() ?? 202;
+  return { status, body: status === 202 ? '{"id":"m"}' : '{"title":"no"}' };
 });
 
 const settings = (path: string): string =>
-  ['one', 'two'].map((name) => `  ${name}:\n    baseUrl: ${url}${path}\n    apiKey: { env: KEY }\n`).join('');
+  ['one', 'two'].map((name) => `  ${name}:\n    baseUrl: ${api.url}${path}\n    apiKey: { env: KEY }\n`).join('');
 
 function project(): TestProject {
   return createProject({

@@ -3,13 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { RunRecord } from '../../src/ledger/records.ts';
-import { claimBudget } from '../../src/plan/budget.ts';
-import { createPricer } from '../../src/plan/prices.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { identityOf, prepareRun } from '../../src/send/prepare.ts';
 import { sendRounds } from '../../src/send/rounds.ts';
 import { sendRun } from '../../src/send/run.ts';
+import type { PreparedStart } from '../../src/send/start.ts';
 import type { Ending, Start, StartOptions } from './process.ts';
 import { createRules } from './rules.ts';
 import { openedFor, type SqliteWatch, sqliteError, type Word } from './sqlite.ts';
@@ -167,10 +165,9 @@ export function beginStart(options: StartOptions): Start {
       prices,
       suppressions: lists,
       allow: plan.allow,
-      isDue: false,
-      retry: plan.retry,
-      limit: plan.limit,
-      winner: plan.winner,
+      retry: plan.retry ?? undefined,
+      limit: plan.limit ?? undefined,
+      winner: plan.winner ?? undefined,
       nowMs,
       interrupt: interrupt.signal,
     });
@@ -184,34 +181,26 @@ export function beginStart(options: StartOptions): Start {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: 'not-confirmed' };
     }
-    const round = (run: RunRecord, limit: number | null, posted: number | null) => {
-      return sendRun({
-        plan: campaign,
-        ledger: own,
-        run,
-        list: prepared.list,
-        suppressions: lists,
-        listsAgain: { readAtMs: nowMs, read: async () => suppressions() },
-        reached: prepared.reached,
-        loaded: posted === null ? prepared.loaded : null,
-        unreached: prepared.unreached,
-        ...(prices === null ? {} : { costOf: createPricer(prices), budget: claimBudget(campaign, prices) }),
-        endpoint,
-        wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
-        concurrency: plan.concurrency,
-        ratePerSecond: plan.ratedByEnvironment ? environment.ratePerSecond : plan.ratePerSecond,
-        limit,
-        interrupt: interrupt.signal,
-        wait,
-        now,
-        random: () => random.next(),
-        timers,
-        commit: options.commit ?? null,
-        pauseLookMs: 60_000,
-      });
+    const start: PreparedStart = {
+      ...prepared,
+      plan: campaign,
+      ledger: own,
+      suppressions: lists,
+      listsAgain: { readAtMs: nowMs, read: async () => suppressions() },
+      prices,
+      concurrency: plan.concurrency,
+      ratePerSecond: plan.ratedByEnvironment ? environment.ratePerSecond : plan.ratePerSecond,
+      interrupt: interrupt.signal,
+      wait,
+      now,
+      random: () => random.next(),
+      timers,
+      commit: options.commit ?? null,
+      pauseLookMs: 60_000,
     };
-    const clock = { now, interrupt: interrupt.signal, timers };
-    const end = await sendRounds(prepared.finishLoad(), { ...clock, wait, limit: plan.limit, round });
+    const wire = compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses });
+    const first = { run: prepared.finishLoad(), limit: plan.limit, posted: null };
+    const end = await sendRounds(first, start, (pass) => sendRun(start, pass, { endpoint, wire }));
     await endpoint.close(campaign.campaign.send.timeoutMs);
     rules.ended(end.state, end.ledgerError !== null);
     const { state, halt, opensAtMs } = end;

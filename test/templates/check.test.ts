@@ -231,7 +231,7 @@ describe('arguments of helpers', () => {
       '{{default name}}',
       '1:3 "default" needs more: value, fallback. (For example {{default name "friend"}}.)',
     ],
-    ['too many', '{{upper name first}}', '1:3 "upper" takes no more than value. (For example {{upper name}}.)'],
+    ['too many', '{{upper name first}}', '1:3 "upper" takes only value. (For example {{upper name}}.)'],
     ['none in parentheses', '{{upper (trim)}}', '1:10 "trim" needs more: value. (For example {{trim name}}.)'],
     ['an unknown named value', '{{date when zone="UTC"}}', '1:13 "date" knows no zone=.'],
     [

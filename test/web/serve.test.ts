@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createReference } from '../../src/plan/reference.ts';
+import { createReference } from '../../src/plan/expand.ts';
 import { isKnownHost } from '../../src/util/http-server.ts';
 import { localeOf } from '../../src/web/pages/format.ts';
 import { startCli, until } from '../helpers/cli.ts';

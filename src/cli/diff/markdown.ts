@@ -41,7 +41,7 @@ export function diffMarkdown(diff: Diff): string {
   if (diff.project.length > 0) details(fitted, 'handbill.yaml', ruleTable(diff.project));
   if (diff.unchanged.length > 0) fitted.add(`\nUnchanged: ${diff.unchanged.map(code).join(', ')}\n`);
   return fitted.text(
-    `\nThe rest is left out, because a comment takes no more. \`handbill diff\` on the command line shows all of it.\n`,
+    `\nThis comment is as long as it can be. \`handbill diff\` on the command line shows all of it.\n`,
   );
 }
 

@@ -23,7 +23,7 @@ interface Checkup extends DoctorResult {
 }
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument('[campaign]', 'campaign file, folder or name, to be looked at too (default: only the project)');
+  command.argument('[campaign]', 'campaign file, folder or name, to check it too (default: only the project)');
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill doctor', 'the project of this folder; no connection is made'],
     ['handbill doctor newsletter --env production --online', 'before a first send'],

@@ -15,7 +15,7 @@ import {
   userHere,
 } from '../../operations/doubt.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -39,7 +39,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 const LIST_FLAGS = {
-  full: { flag: '--full', says: 'in text too: whole addresses, and all recipients' },
+  full: { flag: '--full', says: 'show whole addresses and all recipients in text too' },
   ...DOUBTS,
   ...WRITING,
   format: formatOption(DOUBT_FORMATS),
@@ -55,8 +55,7 @@ function configureList(command: Command, context: CommandContext): void {
     ['handbill doubt list hello', 'the runs of one campaign'],
     ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
   ]).action(async (named: string | undefined, given: FlagsOf<typeof LIST_FLAGS>) => {
-    const reading = await projectHere(context, given.ledger);
-    await withLedger(reading, context, async (ledger) => {
+    await withLedger(optionsHere(context, given.ledger), async (ledger, reading) => {
       const resolved = given.resolved === true;
       const known = await nameInLedger(named ?? null, ledger, reading);
       const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, resolved));
@@ -88,7 +87,7 @@ type ResolveFlags = FlagsOf<typeof RESOLVE_FLAGS>;
 function configureResolve(command: Command, context: CommandContext): void {
   const resolve = command
     .command('resolve')
-    .description('Records what became of recipients in doubt: of all who are named, or of none.')
+    .description('Records what became of recipients in doubt: of all that you name, or of none.')
     .argument('<run>', 'id of a run, or name of a campaign that has one run only');
   addExamples(addOptions(resolve, RESOLVE_FLAGS, context), [
     ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],
@@ -127,7 +126,9 @@ async function namesIn(file: string | undefined, cwd: string): Promise<readonly 
   if (file === undefined) return [];
   const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);
   if ('problem' in decoded) throw refuse(decoded.problem);
-  const names = decoded.text.split(/\r\n|\n|\r/).map((text, index) => ({ name: nameOf(text), at: at(file, index) }));
+  const names = decoded.text
+    .split(/\r\n|\n|\r/)
+    .map((text, index) => ({ name: nameOf(text), at: { file, line: index + 1 } }));
   const named = names.filter(({ name }) => name !== '');
   if (named.length > 0) return named;
   throw refuse(problem('usage', 'The file has no names.', { at: { file }, hint: 'Write one name a line.' }));
@@ -137,10 +138,6 @@ function nameOf(line: string): string {
   const text = line.trim();
   const cell = /^"((?:[^"]|"")*)"$/.exec(text)?.[1]?.replaceAll('""', '"');
   return unguardCell(cell ?? text);
-}
-
-function at(file: string, index: number): { readonly file: string; readonly line: number } {
-  return { file, line: index + 1 };
 }
 
 const SHOWN = 20;

@@ -63,11 +63,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     const result = await due(paths, {
       ...wanted,
       ...optionsHere(context, flags.ledger),
-      confirm: async (question) => {
-        if (flags.yes === true) return question.allows.length === 0;
-        line.stop();
-        return await confirm(question, context, signals.first);
-      },
+      confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,
       onEvent(event) {
@@ -165,7 +161,7 @@ function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): st
 
 /** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */
 function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
-  if (result.stopped) err('Stopped: not every campaign was looked at. The next call does the rest.\n');
+  if (result.stopped) err('Stopped before every campaign was checked. The next call checks the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
   const [first] = next.toSorted((a, b) => (a.at < b.at ? -1 : 1));

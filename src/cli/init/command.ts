@@ -27,7 +27,7 @@ const FLAGS = {
 type Given = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument('[folder]', 'where; it is made if it does not exist', '.');
+  command.argument('[folder]', 'the folder; handbill makes it if it does not exist', '.');
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill init campaigns-2027', 'asks three questions'],
     ['handbill init --yes', 'in this folder, with defaults'],

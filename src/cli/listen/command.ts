@@ -16,7 +16,7 @@ const FLAGS = {
   ...LISTEN,
   explain: {
     flag: '--explain <file>',
-    says: 'say what of a captured payload is not understood, and receive nothing; - is standard input',
+    says: 'list what handbill does not understand of a captured payload, and receive nothing; - is standard input',
   },
   from: {
     flag: '--from <files...>',
@@ -24,7 +24,7 @@ const FLAGS = {
   },
   dryRun: {
     flag: '--dry-run',
-    says: 'with --from: show what would be done, on a copy of the ledger; changes nothing',
+    says: 'with --from: show what the import would do, on a copy of the ledger; changes nothing',
   },
   quiet: {
     flag: '-q, --quiet',
@@ -41,7 +41,7 @@ export function configure(command: Command, context: CommandContext): void {
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
     ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
-    ['handbill listen --explain captured.json', 'what of it is not understood, and which setting would read it'],
+    ['handbill listen --explain captured.json', 'what handbill does not understand, and which setting would read it'],
     ['handbill listen --from reports.csv', 'columns such as messageId,status,timestamp,error'],
     ['handbill listen --from replies.csv', 'columns such as from,to,text,timestamp'],
     ['handbill listen --env production --from reports.csv', 'where there are several environments'],
@@ -74,7 +74,7 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   const interrupts = watchInterrupts();
   const say = (line: string): void => context.err(`${isoSeconds(context.now())} ${safe(line)}\n`);
   // Without a terminal no person watches: a line for each group would fill the log of the machine.
-  const log = quiet || !isWatched(context) ? null : createListenLog(say);
+  const log = quiet || !(context.interactive || context.colour.err) ? null : createListenLog(say);
   const { telemetry } = context;
   try {
     const listening = await listen({
@@ -108,10 +108,6 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   } finally {
     interrupts.stop();
   }
-}
-
-function isWatched({ interactive, colour }: CommandContext): boolean {
-  return interactive || colour.err;
 }
 
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {

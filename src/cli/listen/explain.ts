@@ -26,7 +26,7 @@ export async function explainPayload(
   named: string | undefined,
   context: Pick<CommandContext, 'cwd' | 'env' | 'now' | 'out'>,
 ): Promise<void> {
-  const reading = await projectHere(context, undefined);
+  const reading = await projectHere(context);
   const environment = environmentFor(reading, named);
   const bytes = await withPipedList(file, ({ pipedList = file }) => readNamedFile(context.cwd, pipedList, MAX_BYTES));
   const name = file === '-' ? 'standard input' : safeLine(file);

@@ -50,11 +50,12 @@ async function erase(address: string, flags: PersonFlags, context: CommandContex
   const erased = await erasePerson(address, {
     ...flags,
     ...optionsHere(context, flags.ledger),
-    confirm: async (planned) => {
-      if (flags.yes === true) return true;
-      context.err(questionText(address, planned));
-      return await askYes('Type "yes" to erase', context);
-    },
+    confirm:
+      flags.yes === true ||
+      (async (planned) => {
+        context.err(questionText(address, planned));
+        return await askYes('Type "yes" to erase', context);
+      }),
   });
   const { runs, rewritten } = erased;
   const fields = { runs: runs.length, recipients: recipientsOf(erased) };

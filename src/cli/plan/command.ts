@@ -57,15 +57,15 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   } as const;
   const { sign, ...wanted } = flags;
   const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
-  const { planFile, project, environment, warnings } = isOfEach(flags)
-    ? await ofEach(target, { ...asked, until: flags.until })
+  const { planFile, campaign, environment, warnings } = isOfEach(flags)
+    ? await makeStanding(target, { ...asked, until: flags.until })
     : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
   const signing = { interactive, onSaid: context.err, ...(typeof sign === 'string' ? { key: sign } : {}) };
-  const unknown = sign === undefined ? [] : await checkApprovers(project, environment);
+  const unknown = sign === undefined ? [] : await checkApprovers(campaign.project, environment);
   const plan = sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
   // A terminal gets what a person reads of a plan; only a file or a program can use the plan itself.
   const isShown = flags.output === undefined && context.outIsTerminal === true;
-  await writeResult([isShown ? shown(plan, project) : toText(plan)], flags, context);
+  await writeResult([isShown ? shown(plan, campaign.project) : toText(plan)], flags, context);
   if (flags.quiet !== true) complain(context, warnings);
   // Printed with --quiet too: the plan would be refused.
   complain(context, unknown);
@@ -92,22 +92,15 @@ function isOfEach(flags: PlanFlags): flags is PlanFlags & { readonly standing: t
     if (flags.until === undefined) return false;
     throw refuse(problem('usage', '--until is for --standing.', { hint: 'Add --standing, or leave it out.' }));
   }
-  const others = [
-    ...(flags.occurrence === undefined ? [] : ['--occurrence']),
-    ...(flags.recipients === undefined ? [] : ['--recipients']),
-    ...(flags.allow === undefined ? [] : ['--allow']),
-  ];
+  const others = (['occurrence', 'recipients', 'allow'] as const).flatMap((name) =>
+    flags[name] === undefined ? [] : [`--${name}`],
+  );
   if (others.length > 0) {
     const hint = 'A standing plan is of every occurrence, and of whatever the list holds then.';
     throw refuse(problem('usage', `${others.join(', ')} cannot be used with --standing.`, { hint }));
   }
   if (flags.until === undefined) throw refuse(untilMissing());
   return true;
-}
-
-async function ofEach(target: string, asked: Parameters<typeof makeStanding>[1]) {
-  const { planFile, campaign, environment, warnings } = await makeStanding(target, asked);
-  return { planFile, project: campaign.project, environment, warnings };
 }
 
 /** Signatures that will not count where the plan is sent to. */

@@ -33,11 +33,12 @@ async function run(flags: PurgeFlags, context: CommandContext): Promise<void> {
   const result = await purge({
     ...flags,
     ...optionsHere(context, flags.ledger),
-    confirm: async (question) => {
-      if (flags.yes === true) return true;
-      context.err(purgeQuestion(question, context.width));
-      return await askYes('Type "yes" to purge', context);
-    },
+    confirm:
+      flags.yes === true ||
+      (async (question) => {
+        context.err(purgeQuestion(question, context.width));
+        return await askYes('Type "yes" to purge', context);
+      }),
   });
   const exit = purgeExit(result);
   const { dryRun, purged, left } = result;

@@ -61,7 +61,7 @@ function warnBy(context: CommandContext): (why: string) => void {
 
 const LIST_FLAGS = {
   campaign: REPLIES.campaign,
-  full: { flag: '--full', says: 'in text too: whole addresses and texts, and all replies' },
+  full: { flag: '--full', says: 'show whole addresses, whole texts and all replies in text too' },
   ...WRITING,
   ...FILTERS,
   format: formatOption(REPLY_FORMATS),
@@ -88,7 +88,11 @@ const VERDICTS = ['opt-out', 'opt-in', 'answer'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 const REVIEW_FLAGS = {
-  as: { flag: '--as <meaning>', says: 'what they mean; who opts out is suppressed at once', choices: VERDICTS },
+  as: {
+    flag: '--as <meaning>',
+    says: 'what they mean; handbill suppresses the sender of an opt-out at once',
+    choices: VERDICTS,
+  },
   by: OPTIONS.by,
   full: { flag: '--full', says: 'show whole addresses and texts' },
   quiet: OPTIONS.quiet,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import type { FlagsOf } from '../../operations/options.ts';
-import { projectHere, withLedger } from '../../operations/project.ts';
+import { joinRepliesOf, ledgerHere, optionsHere, projectHere } from '../../operations/project.ts';
 import { checkInputs, findRun, nameInLedger } from '../../operations/report.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { REPORT_FLAGS } from './flags.ts';
@@ -26,16 +26,14 @@ export function configure(command: Command, context: CommandContext): void {
     // `runs` and `doubt` use this module too, and print no report.
     const { checkOptions, printReport } = await import('./print.ts');
     checkOptions(options);
-    const reading = await projectHere(context, flags.ledger);
-    const { joinRepliesOf } = await import('../../operations/project.ts');
+    const reading = await projectHere(optionsHere(context, flags.ledger));
     await joinRepliesOf(reading, context);
-    await withLedger(reading, context, async (ledger) => {
-      const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));
-      checkInputs(run, options.inputs);
-      context.telemetry?.reported(ledger, run);
-      if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
-      const { followReport } = await import('./follow.ts');
-      await followReport(ledger, run, options, context, reading.project);
-    });
+    using ledger = ledgerHere(reading, context);
+    const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));
+    checkInputs(run, options.inputs);
+    context.telemetry?.reported(ledger, run);
+    if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
+    const { followReport } = await import('./follow.ts');
+    await followReport(ledger, run, options, context, reading.project);
   });
 }

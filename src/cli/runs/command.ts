@@ -3,7 +3,7 @@ import type { Commit, Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
@@ -39,12 +39,11 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill runs close spring-sale-1a2b3c4d', 'sends nothing more of this run'],
   ]);
   list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
-    const reading = await projectHere(context, given.ledger);
-    await withLedger(reading, context, async (ledger) => {
+    await withLedger(optionsHere(context, given.ledger), async (ledger, { project }) => {
       const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
       const pauses = ledger.pauses();
       const paused = pauses.map((pause) => `${safeLine(pauseText(pause))}\n`).join('');
-      const budgets = budgetsNow(reading.project, ledger, context.now());
+      const budgets = budgetsNow(project, ledger, context.now());
       const spent = budgets.map((budget) => `${safeLine(budgetText(budget))}\n`).join('');
       await context.out(
         given.format === 'json'
@@ -60,19 +59,20 @@ function configureClose(command: Command, context: CommandContext): void {
     .command('close')
     .argument('<run>', 'id of the run, or name of a campaign that has one run only')
     .description(
-      'Ends a run for good: recipients who were not sent to are skipped (closed), and no start continues the run. Recipients in doubt stay in doubt.',
+      'Ends a run for good: handbill skips recipients that it has not sent to (closed), and no start continues the run. Recipients in doubt stay in doubt.',
     );
   addOptions(close, CLOSE_FLAGS, context).action(async (run: string, given: FlagsOf<typeof CLOSE_FLAGS>) => {
     const { skipped, report } = await closeRun(run, {
       ...optionsHere(context, given.ledger),
-      confirm: async (asked) => {
-        if (given.yes === true) return true;
-        const { pending, deferred } = asked.totals;
-        context.err(
-          `${closeText(asked, `is ${asked.state}`)} ${countOf(pending + deferred, 'recipient')} will be skipped.\n`,
-        );
-        return await askYes('Type "yes" to close it', context);
-      },
+      confirm:
+        given.yes === true ||
+        (async (asked) => {
+          const { pending, deferred } = asked.totals;
+          context.err(
+            `${closeText(asked, `is ${asked.state}`)} ${countOf(pending + deferred, 'recipient')} will be skipped.\n`,
+          );
+          return await askYes('Type "yes" to close it', context);
+        }),
     });
     const { totals } = report;
     const isClosed = report.closedAt !== undefined;

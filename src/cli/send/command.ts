@@ -127,11 +127,7 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
       ...optionsHere(context, flags.ledger),
       ...(planFile === undefined ? { environment } : {}),
       ...optional('plan', standing),
-      confirm: async (question) => {
-        if (flags.yes === true) return question.allows.length === 0;
-        line.stop();
-        return await confirm(question, context, signals.first);
-      },
+      confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,
       ...optional('listen', listenOptions(flags, context)),

@@ -8,7 +8,13 @@ import { safeLine } from '../../util/escape.ts';
 import { askYes } from './prompt.ts';
 
 /** Says first what will happen; without a terminal, or when `stopped` comes first, the answer is no. */
-export async function confirm(question: SendQuestion, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
+export async function confirm(
+  question: SendQuestion,
+  context: CommandContext,
+  line: { stop(): void },
+  stopped: AbortSignal,
+): Promise<boolean> {
+  line.stop();
   context.err(`${stating(question)}\n`);
   const { resends, allows } = question;
   for (const one of allows) context.err(`${safeLine(one)}\n`);

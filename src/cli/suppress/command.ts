@@ -59,9 +59,7 @@ export function configure(command: Command, context: CommandContext): void {
   addOptions(add, ADD_FLAGS, context).action((addresses: readonly string[], given) =>
     addAll(addresses, given, context),
   );
-  const remove = command
-    .command('remove <address...>')
-    .description('Takes them off the list, and the hashes of them too.');
+  const remove = command.command('remove <address...>').description('Takes them and their hashes off the list.');
   addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
     removeAll(addresses, given, context),
   );
@@ -141,7 +139,7 @@ type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
 async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
-  const reading = await projectHere(context, given.ledger);
+  const reading = await projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
   const text = {

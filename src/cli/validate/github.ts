@@ -26,6 +26,7 @@ function firstOf(findings: readonly Finding[], severity: 'error' | 'warning'): r
 const NOTICES: ReadonlySet<Code> = new Set<Code>(['list-sampled']);
 
 function annotation({ diagnostic, message }: Finding, { path, line, column, length, shown }: Place): string {
+  // The value of a property, which also ends at a comma or a colon.
   const properties = Object.entries({
     file: path,
     line,
@@ -33,7 +34,9 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
     col: column,
     endColumn: column === null || length === null ? null : column + length - 1,
     title: `handbill: ${diagnostic.code}`,
-  }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
+  }).flatMap(([key, value]) =>
+    value === null ? [] : [`${key}=${data(String(value)).replaceAll(':', '%3A').replaceAll(',', '%2C')}`],
+  );
   // The log shows only the message: the place must be in it.
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
   const command = NOTICES.has(diagnostic.code) ? 'notice' : diagnostic.severity;
@@ -52,9 +55,4 @@ function lastLine({ validation }: ValidationDocument, shown: number): string {
 /** The part after the second `::`; escapes as in the toolkit's own `command.ts`. */
 function data(text: string): string {
   return safe(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-/** The value of a property, which also ends at a comma or a colon. */
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

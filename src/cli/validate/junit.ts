@@ -169,8 +169,9 @@ export function element(
   attributes: Readonly<Record<string, string | number | null>>,
   children: readonly Xml[] | string = [],
 ): Xml {
+  // A line break in an attribute would be read as a space (section 3.3.3).
   const written = Object.entries(attributes).flatMap(([key, value]) =>
-    value === null ? [] : [` ${key}="${attribute(String(value))}"`],
+    value === null ? [] : [` ${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`],
   );
   const head = `<${name}${written.join('')}`;
   if (children.length === 0) return { markup: `${head}/>\n` };
@@ -189,11 +190,6 @@ function xmlText(text: string): string {
   return safe(text)
     .replace(NO_CHARACTERS, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`)
     .replace(SPECIAL, (c) => ENTITIES[c] ?? '');
-}
-
-/** A line break in an attribute would be read as a space (section 3.3.3). */
-function attribute(text: string): string {
-  return xmlText(text).replaceAll('\n', '&#10;');
 }
 
 const NO_CHARACTERS = /[\ufffe\uffff]/g;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { projectHere, withLedger } from '../../operations/project.ts';
+import { optionsHere, withLedger } from '../../operations/project.ts';
 import { duration, number } from '../../report/words.ts';
 import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
 import { jsonText } from '../../util/escape.ts';
@@ -20,8 +20,7 @@ export function configureList(worker: Command, context: CommandContext): void {
     ['handbill worker list --format json', 'for scripts'],
     ['handbill worker list --format prometheus', 'figures of each worker, for the textfile collector'],
   ]).action(async (given: FlagsOf<typeof FLAGS>) => {
-    const reading = await projectHere(context, given.ledger);
-    await withLedger(reading, context, async (ledger) => {
+    await withLedger(optionsHere(context, given.ledger), async (ledger) => {
       const workers = listWorkers(ledger);
       if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
       if (given.format === 'prometheus') {

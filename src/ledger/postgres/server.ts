@@ -45,7 +45,7 @@ export function checkServerAddress(address: string, env: Env): Diagnostic | null
 
 const KNOWN = 'sslmode, sslrootcert, sslcert and sslkey';
 const HINT =
-  'Write sslmode=verify-full, with sslrootcert=FILE for an authority of your own; or sslmode=disable in a network of your own.';
+  'Write sslmode=verify-full, with sslrootcert=FILE for your own authority; or sslmode=disable in your own network.';
 
 function refused(code: 'invalid-value' | 'tls-verification-off', what: string, hint: string): Diagnostic {
   return problem(code, `The address of the ledger ${what}.`, { hint });

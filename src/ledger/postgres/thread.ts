@@ -69,7 +69,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['Connection terminated unexpectedly', 'the connection was lost'],
   [
     'The server does not support SSL connections',
-    'the server has no TLS; in a network of your own, write sslmode=disable into the address',
+    'the server has no TLS; in your own network, write sslmode=disable into the address',
   ],
 ]);
 

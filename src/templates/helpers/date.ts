@@ -103,7 +103,14 @@ function patternFormat(pattern: string, locale: string, timeZone: string): DateF
   const groups = groupTokens(pieces);
   const formatters = groups.map((options) => new Intl.DateTimeFormat(locale, { ...options, timeZone }));
   const placed = pieces.map((piece) =>
-    'literal' in piece ? piece : { ...piece, group: groups.findIndex((options) => includes(options, piece.options)) },
+    'literal' in piece
+      ? piece
+      : {
+          ...piece,
+          group: groups.findIndex((options) =>
+            Object.entries(piece.options).every(([name, value]) => options[name as keyof Options] === value),
+          ),
+        },
   );
   const needsTime = pieces.some((piece) => 'part' in piece && TIME_PARTS.has(piece.part));
   const format = (epochMs: number): string => {
@@ -125,19 +132,15 @@ function groupTokens(pieces: readonly Piece[]): readonly Options[] {
   const groups: Options[] = [];
   for (const piece of pieces) {
     if ('literal' in piece) continue;
-    const index = groups.findIndex((options) => agrees(options, piece.options));
+    const index = groups.findIndex((options) =>
+      Object.entries(piece.options).every(
+        ([name, value]) => !Object.hasOwn(options, name) || options[name as keyof Options] === value,
+      ),
+    );
     if (index < 0) groups.push({ ...piece.options });
     else groups[index] = { ...groups[index], ...piece.options };
   }
   return groups;
-}
-
-function agrees(a: Options, b: Options): boolean {
-  return Object.entries(b).every(([name, value]) => !Object.hasOwn(a, name) || a[name as keyof Options] === value);
-}
-
-function includes(a: Options, b: Options): boolean {
-  return Object.entries(b).every(([name, value]) => a[name as keyof Options] === value);
 }
 
 /** Numbers as long as the pattern says: en-GB writes `09` where one digit is asked for, others `5` for two. */
@@ -251,7 +254,12 @@ export function createDate(
   return (value, format, zone, locale, label) => {
     if (isBlank(value)) return '';
     const read = readDate(value);
-    if (read === null) throw unreadable(value, label);
+    if (read === null)
+      throw new RenderError(
+        `${quoted(value)}${label} cannot be read as a date: write 2026-01-02, 2026-01-02 09:30, an ISO instant or Unix seconds.`,
+        'render-error',
+        columnHint(label, (column) => dateHint(column, value)),
+      );
     // A date without a zone is shown as written: it was read as UTC.
     const own = read.kind === 'instant' ? zone : 'UTC';
     const found = formats(`${format}\0${own}\0${locale}\0${read.kind === 'instant' ? 'instant' : ''}`);
@@ -260,14 +268,6 @@ export function createDate(
     }
     return finish(found.format(read.ms));
   };
-}
-
-function unreadable(value: string, label: string): RenderError {
-  return new RenderError(
-    `${quoted(value)}${label} cannot be read as a date: write 2026-01-02, 2026-01-02 09:30, an ISO instant or Unix seconds.`,
-    'render-error',
-    columnHint(label, (column) => dateHint(column, value)),
-  );
 }
 
 function makeFormat(key: string, zone: string, locale: string, isInstant: boolean): DateFormat {

@@ -195,16 +195,20 @@ function frameOf(html: string): HTMLIFrameElement {
  * DOMPurify parses the text in a document that is never shown.
  */
 function quietEmail(html: string): string {
-  const root = DOMPurify.sanitize(withoutHandlers(html), {
-    WHOLE_DOCUMENT: true,
-    RETURN_DOM: true,
-    USE_PROFILES: { html: true },
-    // No script of the frame could be led astray by names, and rules of its styles need them.
-    SANITIZE_DOM: false,
-    ADD_ATTR: ['text', 'link', 'vlink', 'alink', 'hspace', 'vspace', 'marginwidth', 'marginheight'],
-    FORBID_TAGS: ['audio', 'video', 'source', 'track'],
-    FORBID_ATTR: ['srcset', 'background', 'poster', 'action', 'autofocus', 'cite', 'longdesc', 'usemap'],
-  }) as HTMLElement;
+  // Chromium reports each event handler on the console. Malformed quotes may leave one, which has no effect.
+  const root = DOMPurify.sanitize(
+    html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-')),
+    {
+      WHOLE_DOCUMENT: true,
+      RETURN_DOM: true,
+      USE_PROFILES: { html: true },
+      // No script of the frame could be led astray by names, and rules of its styles need them.
+      SANITIZE_DOM: false,
+      ADD_ATTR: ['text', 'link', 'vlink', 'alink', 'hspace', 'vspace', 'marginwidth', 'marginheight'],
+      FORBID_TAGS: ['audio', 'video', 'source', 'track'],
+      FORBID_ATTR: ['srcset', 'background', 'poster', 'action', 'autofocus', 'cite', 'longdesc', 'usemap'],
+    },
+  ) as HTMLElement;
   for (const image of root.querySelectorAll('img')) image.replaceWith(placeholder(image));
   for (const element of root.querySelectorAll('[href], [src]')) withoutLink(element);
   for (const element of root.querySelectorAll('[style]')) {
@@ -215,11 +219,6 @@ function quietEmail(html: string): string {
   look.textContent = LOOK;
   root.querySelector('head')?.prepend(look);
   return `<!doctype html>${root.outerHTML}`;
-}
-
-/** Chromium reports each event handler on the console. Malformed quotes may leave one, which has no effect. */
-function withoutHandlers(html: string): string {
-  return html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-'));
 }
 
 const TAGS = /<[a-z](?:"[^"]*"|'[^']*'|[^>])*>?/gi;

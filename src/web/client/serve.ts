@@ -82,7 +82,7 @@ function morph(old: Element, fresh: Element): void {
       continue;
     }
     // New rows push others down: finds them by their links.
-    const further = rest.findIndex((node) => isSameThing(node, wanted));
+    const further = rest.findIndex((node) => node instanceof Element && nameOf(wanted) !== '' && isLike(node, wanted));
     if (further > 0) {
       for (const gone of rest.splice(0, further)) gone.remove();
       const found = rest.shift();
@@ -111,10 +111,6 @@ function isLike(a: Node, b: Node): boolean {
   if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
   const [mine, its] = [nameOf(a), nameOf(b)];
   return mine === its;
-}
-
-function isSameThing(a: Node, b: Node): boolean {
-  return a instanceof Element && nameOf(b) !== '' && isLike(a, b);
 }
 
 function nameOf(node: Node): string {

@@ -1,7 +1,7 @@
 import type { DoubtRow, RunRecord } from '../../ledger/records.ts';
 import type { Channel } from '../../model.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
-import { createReferences } from '../../plan/reference.ts';
+import { createReferences } from '../../plan/expand.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { address, copied, empty, pager, table } from '../kit.ts';

@@ -13,8 +13,8 @@ import {
   type UnmatchedReason,
 } from '../../model.ts';
 import { earlierJoiner } from '../../operations/report.ts';
-import { readPriceList } from '../../plan/prices.ts';
-import { createReferences } from '../../plan/reference.ts';
+import { readPriceList } from '../../plan/estimate.ts';
+import { createReferences } from '../../plan/expand.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { inputsText } from '../../report/record.ts';

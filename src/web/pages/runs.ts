@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../ledger/records.ts';
 import type { Report, RunState, Totals } from '../../model.ts';
 import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
-import { readPriceList } from '../../plan/prices.ts';
+import { readPriceList } from '../../plan/estimate.ts';
 import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
 import { totalsOf } from '../../report/variants.ts';
 import { acceptedWords, deliveryBase } from '../../report/words.ts';

@@ -111,17 +111,14 @@ function nodesOf(element: MessageElement): readonly PreviewNode[] {
 /** An SMS, with a mark where each part ends, and marks around characters outside GSM-7. */
 function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode[] {
   if (parts === undefined) return text === '' ? [] : [['text', text]];
-  const pattern = odd.length === 0 ? null : oddOf(odd);
+  // Matches runs of characters: parts of a joined emoji would be other emoji.
+  const pattern =
+    odd.length === 0 ? null : new RegExp(`([${odd.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
   const inside = parts.flatMap((part, i): readonly PreviewNode[] => [
     ['part', ...(pattern === null ? [part] : marked(part, pattern))],
     ...(i === parts.length - 1 ? [] : [['cut', `end of part ${i + 1}`] as const]),
   ]);
   return [['text', ...inside]];
-}
-
-/** Matches runs of characters: parts of a joined emoji would be other emoji. */
-function oddOf(codePoints: readonly number[]): RegExp {
-  return new RegExp(`([${codePoints.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
 }
 
 function marked(part: string, odd: RegExp): readonly PreviewNode[] {

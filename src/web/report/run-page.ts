@@ -2,7 +2,7 @@ import type { DeliveryRecord, Ledger } from '../../ledger/ledger.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
 import { countedRows, isChosen, type RowFilter } from '../../operations/report.ts';
-import { createReferences } from '../../plan/reference.ts';
+import { createReferences } from '../../plan/expand.ts';
 import type { DeliveryCount } from '../../report/deliveries.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { readLatency } from '../../report/latency.ts';

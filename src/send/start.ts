@@ -1,0 +1,123 @@
+import type { PriceList } from '../content/price.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Commit } from '../model.ts';
+import type { Reached } from '../plan/contact-history.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Suppressions } from '../plan/suppression.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import type { RowSet } from '../util/row-set.ts';
+import type { OnEvent } from './event.ts';
+import type { Memory } from './memory.ts';
+import { TIMERS, type Timers } from './timers.ts';
+
+/** All that is prepared for a start, or by a worker, and stays the same for its passes. */
+export interface PreparedStart {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  /** Digest of the bytes that the check pass read: no others are sent from. */
+  readonly list: ListDigest;
+  /** Rows that this process has just loaded for the first start of the run; default: read from the ledger. */
+  readonly loaded?: RowSet | null;
+  /** Recipients that a report makes due for a fallback in the first pass; default: none. */
+  readonly unreached?: number;
+  /** The contact history of other runs; the claims check what those add from now on. Null: no rule uses it. */
+  readonly reached: Reached | null;
+  /** As last read; the claims see later entries of the ledger. */
+  readonly suppressions: Suppressions;
+  /** Reads them again after a wait: for an answer, an opening, the pause of a canary. Default: not at all. */
+  readonly listsAgain?: ListsAgain;
+  readonly prices: PriceList | null;
+  readonly concurrency: number;
+  readonly ratePerSecond: number | null;
+  /** Recipients of all passes. Default: all. */
+  readonly limit?: number | undefined;
+  /** Stays until no recipient waits for a window any more. Default: it ends. */
+  readonly wait?: boolean | undefined;
+  /** Default: git does not know. */
+  readonly commit?: Commit | null;
+  /** Kept by this process, because the ledger may be lost. Default: nothing is. */
+  readonly memory?: Memory | null;
+  /** Ends the start in good order: requests in flight are finished. */
+  readonly interrupt: AbortSignal;
+  /** Ms since 1970: windows are judged by this clock. */
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Default: the real ones. */
+  readonly timers?: Timers;
+  /** How time passes between two passes, and while it waits for reports. Default: as `timers` say. */
+  readonly sleep?: Timers['sleep'] | undefined;
+  readonly onEvent?: OnEvent | undefined;
+  /** How each answer was read is an event too. Default: it is not computed. */
+  readonly explainsAnswers?: boolean | undefined;
+  /** Poll interval for a pause while nothing is claimed, in ms. Default: 500. */
+  readonly pauseLookMs?: number;
+}
+
+/** Lists younger than this are not read again: a million rows take a second. */
+const FRESH_MS = 10_000;
+
+interface ListsAgain {
+  /** Ms since 1970. */
+  readonly readAtMs: number;
+  readonly read: () => Promise<Suppressions>;
+  /** How to detect changes while requests go out. Default: not at all. */
+  readonly watch?: ListsWatch;
+}
+
+interface ListsWatch {
+  /** Another text when a list was written or replaced. */
+  readonly stamp: () => Promise<string>;
+  /** The stamp before they were read. */
+  readonly first: string;
+  readonly everyMs: number;
+}
+
+/** Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3). */
+export interface Lists {
+  readonly current: Suppressions;
+  /**
+   * Called after a wait.
+   * @throws HandbillError where they cannot be read any more
+   */
+  renew(): Promise<void>;
+  /** Reads them again after each change, until `ended`; null if changes are not detected. Rejects as `renew` does. */
+  watch(ended: AbortSignal): Promise<void> | null;
+}
+
+/** @param again - null: they stay as they are */
+export function createLists(
+  suppressions: Suppressions,
+  again: ListsAgain | null,
+  now: () => number,
+  { sleep }: Pick<Timers, 'sleep'> = TIMERS,
+): Lists {
+  let current = suppressions;
+  let readAtMs = again?.readAtMs ?? 0;
+  let known = again?.watch?.first ?? '';
+  const read = async ({ read: readAll }: ListsAgain, stamp: string): Promise<void> => {
+    current = await readAll();
+    readAtMs = now();
+    known = stamp;
+  };
+  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
+  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
+    let before = known;
+    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
+      const seen = await stamp();
+      if (seen !== known && seen === before) await read(of, seen);
+      before = seen;
+    }
+  };
+  return {
+    get current() {
+      return current;
+    },
+    async renew() {
+      const ageMs = now() - readAtMs;
+      // A clock that was set back does not show their age.
+      if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
+      await read(again, (await again.watch?.stamp()) ?? '');
+    },
+    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
+  };
+}
