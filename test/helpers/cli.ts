@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
 export const SOURCE = join(ROOT, 'src', 'cli.ts');
 /**
- * The build, which is what users run and which takes up to 45 % less CPU. The sources where it is missing or older than
+ * The build, which is what users run and which takes up to half less CPU. The sources where it is missing or older than
  * one of them, and in hunts, during which they may change.
  */
 export const CLI = process.env['VITEST'] !== undefined && isFresh(ROOT) ? join(ROOT, 'dist', 'cli.js') : SOURCE;
