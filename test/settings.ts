@@ -21,14 +21,18 @@ function neutral(): void {
 }
 neutral();
 
-/** What every run of tests and proofs has in common; a project of `proofs.config.ts` has these too. */
-export function settings({ full }: { readonly full: boolean }) {
+/**
+ * What every run of tests and proofs has in common; a project of `proofs.config.ts` has these too.
+ *
+ * @param onDisk - temporary files lie on the disk, where each fsync takes 2 ms, and not in memory
+ */
+export function settings({ full, onDisk = false }: { readonly full: boolean; readonly onDisk?: boolean }) {
   return {
     root: fileURLToPath(new URL('..', import.meta.url)),
     // The whole sets run up to fifty times as much, with disk tests at the same time, which keep a machine busy.
     testTimeout: full ? 300_000 : 60_000,
     hookTimeout: full ? 300_000 : 60_000,
-    env: full ? { HANDBILL_FULL: '1' } : inMemory(process.env),
+    env: { ...(full ? { HANDBILL_FULL: '1' } : {}), ...(onDisk ? {} : inMemory(process.env)) },
     // A process for each file costs 0.5 s of CPU: to start, and to load handbill and its libraries once more. No file
     // leaves anything behind for the next: no mock, no variable of the environment, no server.
     isolate: false,

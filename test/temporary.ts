@@ -7,9 +7,9 @@ const MEMORY = '/dev/shm';
 const ROOM_BYTES = 2 ** 30;
 
 /**
- * The environment of the quick set: temporary files lie in memory, where fsync costs nothing. Every send waits for the
- * disk some thirty times, 3 ms each. What a killed process wrote is there all the same; what a disk may lose or refuse
- * is played, and the whole sets are on the disk. Empty where there is no such folder, where it is small or runs no
+ * The environment of tests and proofs: temporary files lie in memory, where fsync costs nothing. Every send waits for the
+ * disk some thirty times, 3 ms each. What a killed process wrote is there in memory too; what a disk may lose or refuse
+ * is simulated; `npm run test:full` is on the disk. Empty where there is no such folder, where it is small or runs no
  * programs (as in many containers), and where a place was named.
  */
 export function inMemory(

@@ -3,10 +3,12 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
 import { MAX_WORKERS, settings } from './settings.ts';
 
-/** Any test or proof by its path: a sample of a proof, or all of it with `HANDBILL_FULL=1`. */
+const full = process.env['HANDBILL_FULL'] === '1';
+
+/** Any test or proof by its path: a sample of a proof, or all of it with `HANDBILL_FULL=1`, which is on the disk. */
 export default defineConfig({
   test: {
-    ...settings({ full: process.env['HANDBILL_FULL'] === '1' }),
+    ...settings({ full, onDisk: full }),
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/postgres-setup.ts'],
     maxWorkers: MAX_WORKERS,

@@ -184,19 +184,15 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
   const [start, end] = error.pos;
   const where = text.at(start, end - start);
   if (error.code === 'TAG_RESOLVE_FAILED' || error.code === 'BAD_COLLECTION_TYPE') {
-    return problem('yaml-tag', 'This tag is not one of YAML 1.2 core.', {
-      ...where,
-      hint: 'Remove the tag (the word that begins with !). Put a text that begins with ! in quotes.',
-    });
+    const hint = 'Remove the tag (the word that begins with !). Put a text that begins with ! in quotes.';
+    return problem('yaml-tag', 'This tag is not one of YAML 1.2 core.', { ...where, hint });
   }
   if (error.code === 'BAD_ALIAS') {
     const { source = '' } = where;
     // `cron: * 9 * * *`: a star begins an alias, unless the value is quoted.
     const written = /:\s*(\*.*?)\s*$/.exec(source)?.[1];
-    return problem('yaml-syntax', 'A value that begins with * is read as an alias.', {
-      ...where,
-      hint: `Put it in quotes: ${written === undefined ? '"* 9 * * *"' : JSON.stringify(written)}`,
-    });
+    const hint = `Put it in quotes: ${written === undefined ? '"* 9 * * *"' : JSON.stringify(written)}`;
+    return problem('yaml-syntax', 'A value that begins with * is read as an alias.', { ...where, hint });
   }
   // After a colon the parser quotes the text, which could be a secret key.
   const message = `${error.message.replace(/(?<=\S): .*$/s, '').replace(/[.:]?$/, '')}.`;

@@ -153,11 +153,9 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
   if (missed.length === 0) return;
   const lines = missed.map(({ line }) => line);
   const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
-  throw refuse(
-    problem('not-in-doubt', `Something happened meanwhile to ${lines.length} of them (line ${which}).`, {
-      hint: 'Nothing was changed. Look again with `handbill doubt list`.',
-    }),
-  );
+  const message = `Something happened meanwhile to ${lines.length} of them (line ${which}).`;
+  const hint = 'Nothing was changed. Look again with `handbill doubt list`.';
+  throw refuse(problem('not-in-doubt', message, { hint }));
 }
 
 /** Changes to a run cannot be undone, so a name that several runs have is refused instead of taking the newest. */
@@ -166,11 +164,8 @@ export function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string):
   const run = found.find(({ id }) => id === named) ?? found[0];
   if (run !== undefined && (found.length === 1 || run.id === named)) return run;
   const ids = found.slice(0, 10).map(({ id, environment, occurrence }) => `${id} (${environment}, ${occurrence})`);
-  throw refuse(
-    problem('run-ambiguous', `The campaign "${named}" has ${found.length} runs.`, {
-      hint: `Name one of them: ${ids.join(', ')}${found.length > 10 ? ' ...' : ''}`,
-    }),
-  );
+  const hint = `Name one of them: ${ids.join(', ')}${found.length > 10 ? ' ...' : ''}`;
+  throw refuse(problem('run-ambiguous', `The campaign "${named}" has ${found.length} runs.`, { hint }));
 }
 
 function refuseUsage(options: Asked): void {
@@ -292,10 +287,9 @@ function add<T>(map: Map<string, T[]>, name: string, person: T): void {
 
 function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
   const lines = found.map(({ line }) => line).join(', ');
-  return problem('not-in-doubt', `${shownName(named.name)} is the address of several recipients (lines ${lines}).`, {
-    ...placeOf(named),
-    hint: 'Choose with --line, or name their keys or references.',
-  });
+  const message = `${shownName(named.name)} is the address of several recipients (lines ${lines}).`;
+  const hint = 'Choose with --line, or name their keys or references.';
+  return problem('not-in-doubt', message, { at: named.at, hint });
 }
 
 /** Scans the whole list once, and holds none of it in memory. */
@@ -344,21 +338,12 @@ function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
     person === null
       ? 'is not in this run'
       : `is ${person.step.reason === null ? person.step.outcome : `${person.step.outcome} (${person.step.reason})`}, not in doubt`;
-  return problem('not-in-doubt', `${who}${line} ${what}.`, {
-    ...('line' in one ? {} : placeOf(one)),
-    ...hintOf(person),
-  });
-}
-
-/** A reference belongs to one channel step; another step of the same recipient may be in doubt. */
-function hintOf(person: Person | null): { readonly hint?: string } {
-  if (person === null || person.outcome.outcome !== 'in-doubt') return {};
-  const { line, channel } = person.outcome;
-  return { hint: `Its fallback (${channel}) is in doubt: choose it with --line ${line}.` };
-}
-
-function placeOf({ at }: Named): { readonly at?: Position } {
-  return at === undefined ? {} : { at };
+  // A reference belongs to one channel step; another step of the same recipient may be in doubt.
+  const hint =
+    person?.outcome.outcome === 'in-doubt'
+      ? `Its fallback (${person.outcome.channel}) is in doubt: choose it with --line ${person.outcome.line}.`
+      : undefined;
+  return problem('not-in-doubt', `${who}${line} ${what}.`, { at: 'line' in one ? undefined : one.at, hint });
 }
 
 /** Diagnostics mask addresses; keys and references are shown. */

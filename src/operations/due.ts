@@ -388,15 +388,9 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
 
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
 function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step, { seenMs }: Seen) {
-  const since = iso(seenMs);
-  return warning(
-    'schedule-new',
-    `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${since}.`,
-    {
-      at: { file: campaign.file },
-      hint: `Send it with: ${sendCommand({ environment, occurrence }, campaign.file, null)}`,
-    },
-  );
+  const message = `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${iso(seenMs)}.`;
+  const hint = `Send it with: ${sendCommand({ environment, occurrence }, campaign.file, null)}`;
+  return warning('schedule-new', message, { at: { file: campaign.file }, hint });
 }
 
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;

@@ -4,7 +4,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
-import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, kindOf, listedForm } from '../util/address-form.ts';
@@ -13,7 +12,7 @@ import { iso } from '../util/time.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
-import { newestFirst, rowsOf } from './report.ts';
+import { newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
@@ -55,9 +54,8 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
   const [answer] = checked.answers;
   if (answer === undefined) throw new Error('a check of one address has one answer');
   const { suppressed, entries } = answer;
-  const given = address;
   await joinRepliesOf(reading, resolved);
-  const known = { given, address: answer.address ?? given, suppressed, entries };
+  const known = { given: address, address: answer.address ?? address, suppressed, entries };
   const held = heldOf(reading, [known.address, address], resolved.now());
   const all = await listReplies(resolved);
   return {
@@ -85,13 +83,9 @@ export function addressOfKey(path: string, key: string, nowMs: number): string |
 function noKey(given: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HandbillError)) throw error;
+    const orKey = `, and no run has a recipient with the key "${shownArgument(given)}".`;
     const diagnostics = error.diagnostics.map((one) =>
-      one.code !== 'invalid-address'
-        ? one
-        : {
-            ...one,
-            message: `${one.message.replace(/\.$/, '')}, and no run has a recipient with the key "${shownArgument(given)}".`,
-          },
+      one.code === 'invalid-address' ? { ...one, message: `${one.message.replace(/\.$/, '')}${orKey}` } : one,
     );
     throw new HandbillError(error.exit, diagnostics, error.total);
   };
@@ -126,9 +120,7 @@ function messagesOf(
   [address, key]: readonly [string, string],
 ): readonly PersonMessage[] {
   if (run.purgedAtMs !== null) return [];
-  const references = createReferences(run);
-  const referenceOf: Parameters<typeof recordOf>[1] = ({ key, channel, resend }) =>
-    key === null ? null : references(key, channel, resend);
+  const referenceOf = referencesOf(run);
   const { id, name: campaign, environment, occurrence } = run;
   return outcomesAbout(ledger, run, address, key).map((outcome) => {
     return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };

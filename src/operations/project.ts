@@ -50,9 +50,8 @@ export function ledgerHere({ project }: ProjectReading, context: Pick<ResolvedOp
   const place = placeOfLedger(project.ledger, context.cwd);
   const hint =
     'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
-  throw refuse(
-    problem('run-not-found', `Nothing was sent from this project yet: there is no ledger at ${place}.`, { hint }),
-  );
+  const message = `Nothing was sent from this project yet: there is no ledger at ${place}.`;
+  throw refuse(problem('run-not-found', message, { hint }));
 }
 
 /** Opens the ledger of the project as `ledgerHere`, and closes it afterwards. */

@@ -196,8 +196,7 @@ interface Found extends Selection {
 /** Reads only; empty if there is no ledger yet. */
 function survey(path: string, { now }: Pick<ResolvedOptions, 'now'>, look: (ledger: Ledger) => Found): Found {
   using ledger = openExistingLedger(path, { nowMs: now() });
-  if (ledger === null) return NOTHING;
-  return look(ledger);
+  return ledger === null ? NOTHING : look(ledger);
 }
 
 interface Work {
@@ -218,7 +217,11 @@ async function carryOut(ledger: Ledger, found: Selection, work: Work, planned: P
   }
   let lists = 0;
   for (const draft of found.drafts) {
-    const done = await underLock(ledger, draft, now, () => forgetDraft(ledger, draft));
+    const done = await underLock(ledger, draft, now, async () => {
+      if (!ledger.purge.drafts().some(({ number }) => number === draft.number)) return 'not-due';
+      await carry(ledger.purge.forget(draft));
+      return 'forgotten';
+    });
     if (done === 'forgotten') lists++;
   }
   const suppressions = { ...planned.suppressions, hashed: 0, expired: 0 };
@@ -254,12 +257,6 @@ async function purgeRun(ledger: Ledger, selected: RunRecord, work: Work, now: ()
   });
   await carry(ledger.purge.clear(marked));
   return 'purged';
-}
-
-async function forgetDraft(ledger: Ledger, draft: RunRecord): Promise<Done> {
-  if (!ledger.purge.drafts().some(({ number }) => number === draft.number)) return 'not-due';
-  await carry(ledger.purge.forget(draft));
-  return 'forgotten';
 }
 
 async function underLock(ledger: Ledger, identity: RunIdentity, now: () => number, work: () => Promise<Done>) {
@@ -369,7 +366,9 @@ async function refuseUnknown(
   if (campaign === null || id !== null || held.some((run) => run.name === campaign)) return;
   const inProject = await campaignNames(place, join(place.root, 'campaign.yaml'));
   const known = new Set([...held.map((run) => run.name), ...inProject.map(({ name }) => name)]);
-  throw refuse(unknownCampaign(campaign, known));
+  const hint = didYouMean(campaign, known).hint ?? 'handbill runs lists those that were sent.';
+  const message = `There is no campaign "${campaign}", neither in the ledger nor in the project.`;
+  throw refuse(problem('campaign-not-found', message, { hint }));
 }
 
 async function idInProject(campaign: string | undefined, place: ProjectPlace): Promise<string | null> {
@@ -378,21 +377,8 @@ async function idInProject(campaign: string | undefined, place: ProjectPlace): P
   return all.find(({ name }) => name === campaign)?.id ?? null;
 }
 
-function unknownCampaign(name: string, known: ReadonlySet<string>) {
-  const hint = didYouMean(name, known).hint ?? 'handbill runs lists those that were sent.';
-  return problem('campaign-not-found', `There is no campaign "${name}", neither in the ledger nor in the project.`, {
-    hint,
-  });
-}
-
 function unknownEnvironment(name: string, known: ReadonlySet<string>, { file }: Pick<Project, 'file'>) {
   const hint = didYouMean(name, known).hint ?? `Known here: ${[...known].join(', ')}.`;
-  return problem(
-    'unknown-environment',
-    `There is no environment "${name}", neither in the ledger nor in the project.`,
-    {
-      ...(file === null ? {} : { at: { file } }),
-      hint,
-    },
-  );
+  const message = `There is no environment "${name}", neither in the ledger nor in the project.`;
+  return problem('unknown-environment', message, { at: file === null ? undefined : { file }, hint });
 }

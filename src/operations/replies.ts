@@ -18,6 +18,7 @@ import {
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
+  present,
   type ResolvedOptions,
   resolveOptions,
   withDefaults,
@@ -326,24 +327,18 @@ async function campaignOf(
   if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
   const { readCampaign } = await import('../campaign/load.ts');
   const { cwd, env, recipients } = options;
-  const list = recipients === undefined ? {} : { recipients };
-  const { campaign, diagnostics } = await readCampaign(join(root, written), {
-    cwd,
-    env,
-    now: run.createdAtMs,
-    ...list,
-  });
+  const reading = { cwd, env, now: run.createdAtMs, ...present({ recipients }) };
+  const { campaign, diagnostics } = await readCampaign(join(root, written), reading);
   return campaign === null ? { campaign, diagnostics } : { campaign };
 }
 
 /** For each key the first row, which is the one that was sent to. */
 async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
   const byKey = new Map<string, readonly string[]>();
-  const without = (diagnostics: readonly Diagnostic[]): Rows => ({
-    columns: [],
-    byKey,
-    diagnostics: diagnostics.map(mild),
-  });
+  const without = (diagnostics: readonly Diagnostic[]): Rows => {
+    // Replies are worth more than the columns beside them.
+    return { columns: [], byKey, diagnostics: diagnostics.map((one) => ({ ...one, severity: 'warning' })) };
+  };
   if (read.campaign === null) return without(read.diagnostics);
   try {
     const list = await openList(read.campaign.recipients);
@@ -353,8 +348,10 @@ async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
         for (const row of batch) {
           const recipient = recipientOf(row);
           if (!('key' in recipient) || !('values' in recipient) || row.values === null) continue;
+          if (!keys.has(recipient.key) || byKey.has(recipient.key)) continue;
           // A copy lets go of the block of text that was read.
-          if (keys.has(recipient.key) && !byKey.has(recipient.key)) byKey.set(recipient.key, row.values.map(copied));
+          const values = row.values.map((text) => Buffer.from(text).toString());
+          byKey.set(recipient.key, values);
         }
       }
       return { columns: list.columns, byKey, diagnostics: [] };
@@ -365,15 +362,6 @@ async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
     if (error instanceof HandbillError) return without(error.diagnostics);
     throw error;
   }
-}
-
-function copied(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-/** Replies are worth more than the columns beside them. */
-function mild(diagnostic: Diagnostic): Diagnostic {
-  return { ...diagnostic, severity: 'warning' };
 }
 
 const FIELDS = ['key', 'from', 'text', 'meaning', 'at', 'variant', 'environment', 'occurrence'] as const;

@@ -172,20 +172,9 @@ function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<t
   const { parts, encoding, cost, updatedAt } = step;
   const reference = key === null ? null : referenceOf(key, channel, resend);
   const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
-  return {
-    ...sent,
-    parts,
-    encoding,
-    cost: isDue(step) ? cost : 0,
-    updatedAt,
-    inputs: inputsText(step),
-    ...posterOf(step),
-  };
-}
-
-/** An unsent message costs nothing, although its price is known. */
-function isDue({ outcome, cost }: StepOutcome): boolean {
-  return cost === null || outcome === 'accepted' || outcome === 'in-doubt';
+  // An unsent message costs nothing, although its price is known.
+  const due = cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
+  return { ...sent, parts, encoding, cost: due, updatedAt, inputs: inputsText(step), ...posterOf(step) };
 }
 
 export interface Summary {
@@ -238,7 +227,7 @@ export async function openSummary(
   };
 }
 
-function referencesOf(run: RunRecord): ReferenceOf {
+export function referencesOf(run: RunRecord): ReferenceOf {
   const referenceOf = createReferences(run);
   return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
 }
@@ -253,10 +242,12 @@ export function* rowsOf(
   unmatched?: ReturnType<typeof countDelivery>['addUnmatched'],
 ): Generator<readonly Outcome[]> {
   const deliveries = openDeliveries(ledger, run);
-  const { outcomes } = filter;
+  const { outcomes, deliveries: states, inputs } = filter;
+  const isAll = (outcomes ?? states ?? inputs) === undefined;
   const withEarlier = earlierJoiner(ledger, run);
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
-    yield chosen(withEarlier(deliveries?.join(batch) ?? batch), filter);
+    const rows = withEarlier(deliveries?.join(batch) ?? batch);
+    yield isAll ? rows : rows.filter((row) => isChosen(row, filter));
   }
   if (deliveries !== null) unmatched?.(deliveries.unmatched());
 }
@@ -308,12 +299,6 @@ export function countedRows(
   return { rows: rows(), counts: counts.all };
 }
 
-function chosen(batch: readonly Outcome[], filter: RowFilter): readonly Outcome[] {
-  const { outcomes, deliveries, inputs } = filter;
-  if ((outcomes ?? deliveries ?? inputs) === undefined) return batch;
-  return batch.filter((outcome) => isChosen(outcome, filter));
-}
-
 export function isChosen(row: Outcome, { outcomes, deliveries, inputs }: RowFilter): boolean {
   return (
     outcomes?.includes(row.outcome) !== false &&
@@ -336,19 +321,16 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
   const found = meantBy(named, named === null ? ledger.runs() : ledger.runById(named))[0];
   if (found !== undefined) return found;
   if (named === null) {
-    const tests = ledger.runs().length > 0 ? { hint: ONLY_TESTS } : {};
-    throw refuse(problem('run-not-found', 'The ledger holds no run yet.', tests));
+    const hint = ledger.runs().length > 0 ? ONLY_TESTS : undefined;
+    throw refuse(problem('run-not-found', 'The ledger holds no run yet.', { hint }));
   }
   if (ledger.runById(named).length > 0) {
     throw refuse(problem('run-not-found', `The ledger holds no run of ${named} but tests.`, { hint: ONLY_TESTS }));
   }
   const known = newestFirst(ledger.runs()).flatMap((run) => [run.name, run.id]);
   const hint = didYouMean(named, known).hint ?? 'handbill runs lists them.';
-  throw refuse(
-    problem('run-not-found', `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`, {
-      hint,
-    }),
-  );
+  const message = `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`;
+  throw refuse(problem('run-not-found', message, { hint }));
 }
 
 /** As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have. */

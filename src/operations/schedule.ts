@@ -324,11 +324,9 @@ async function belowRepository(root: string): Promise<string | null> {
 
 function takesPlansAlone(environment: string): HandbillError {
   const message = `${environment} takes approved plans alone, so that nothing can send to it by itself.`;
-  return refuse(
-    problem('not-approved', message, {
-      hint: 'Allow `standingApprovals` there in handbill.yaml, or name another environment with --env, without `approvers`.',
-    }),
-  );
+  const hint =
+    'Allow `standingApprovals` there in handbill.yaml, or name another environment with --env, without `approvers`.';
+  return refuse(problem('not-approved', message, { hint }));
 }
 
 function nothingScheduled(): HandbillError {

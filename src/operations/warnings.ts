@@ -35,11 +35,8 @@ export function unassignedOptOut(
   const why = 'problem' in found ? found : { problem: 'is no address' };
   const own = (why.hint ?? '').replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml');
   const hint = `${own}${own === '' ? '' : ' '}No recipient is suppressed for it: find out who wrote, and add the address with \`handbill suppress add\`.`;
-  return problem(
-    'unassigned-opt-out',
-    `The sender ${show(sender)} of an opt-out ${why.problem}, and it names no message that is known.`,
-    { at, hint },
-  );
+  const message = `The sender ${show(sender)} of an opt-out ${why.problem}, and it names no message that is known.`;
+  return problem('unassigned-opt-out', message, { at, hint });
 }
 
 /** They wait for a window that no start finds open. `file` is that of the campaign, if known. */

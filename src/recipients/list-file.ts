@@ -27,12 +27,8 @@ export async function openListFile(spec: Pick<ListSpec, 'path' | 'file' | 'missi
 }
 
 function tooLarge(file: string): Error {
-  return refuse(
-    problem('file-too-large', `The list ${file} is larger than 4 GiB.`, {
-      at: { file },
-      hint: 'Split it into several lists, with a campaign for each.',
-    }),
-  );
+  const hint = 'Split it into several lists, with a campaign for each.';
+  return refuse(problem('file-too-large', `The list ${file} is larger than 4 GiB.`, { at: { file }, hint }));
 }
 
 function check(file: string, stats: { isFile(): boolean; readonly size: number }): void {
@@ -125,10 +121,6 @@ async function fill(handle: FileHandle, buffer: Buffer): Promise<number> {
 }
 
 function changed(file: string): Error {
-  return refuse(
-    problem('input-changed', `The list ${file} changed while it was being read.`, {
-      at: { file },
-      hint: 'Nothing of the changed part was used. Wait until the file is complete, then run the command again.',
-    }),
-  );
+  const hint = 'Nothing of the changed part was used. Wait until the file is complete, then run the command again.';
+  return refuse(problem('input-changed', `The list ${file} changed while it was being read.`, { at: { file }, hint }));
 }

@@ -116,15 +116,11 @@ export function laterHeaderHint(line: number): string {
 export function noHeader(file: string, headerRow: number | null): Diagnostic {
   if (headerRow !== null) {
     const message = `The list ${file} has nothing on line ${headerRow} and below, where \`recipients.headerRow\` says its header is.`;
-    return problem('csv-no-header', message, {
-      at: { file, line: headerRow },
-      hint: 'Give the line with the names of the columns.',
-    });
+    const hint = 'Give the line with the names of the columns.';
+    return problem('csv-no-header', message, { at: { file, line: headerRow }, hint });
   }
-  return problem('csv-no-header', `The list ${file} is empty.`, {
-    at: { file, line: 1 },
-    hint: 'The first row names the columns, for example: msisdn,name',
-  });
+  const hint = 'The first row names the columns, for example: msisdn,name';
+  return problem('csv-no-header', `The list ${file} is empty.`, { at: { file, line: 1 }, hint });
 }
 
 /** Spreadsheets write rows of empty fields below the list. */
@@ -150,10 +146,8 @@ export function raggedFault(has: number, wanted: number): string {
 }
 
 export function rowTooLarge(file: string, line: number): Diagnostic {
-  return problem('csv-row-too-large', 'A row has more than 1,048,576 characters.', {
-    at: { file, line },
-    hint: 'A quoted value that is never closed takes in the rows behind it: look for a single quote in this row.',
-  });
+  const hint = 'A quoted value that is never closed takes in the rows behind it: look for a single quote in this row.';
+  return problem('csv-row-too-large', 'A row has more than 1,048,576 characters.', { at: { file, line }, hint });
 }
 
 export function nulCharacter(file: string, line: number, encoding: ListEncoding): Diagnostic {
@@ -167,10 +161,8 @@ export function nulCharacter(file: string, line: number, encoding: ListEncoding)
 }
 
 export function invalidEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
-  return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, {
-    at: { file, line },
-    hint: `Save it as "CSV UTF-8", or set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}.`,
-  });
+  const hint = `Save it as "CSV UTF-8", or set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}.`;
+  return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, { at: { file, line }, hint });
 }
 
 const CODE_PAGES =
@@ -213,8 +205,6 @@ const MAGIC: readonly (readonly [string, readonly number[]])[] = [
 export function notText(file: string, bytes: Uint8Array): Diagnostic | null {
   const found = MAGIC.find(([, magic]) => magic.every((byte, i) => bytes[i] === byte));
   if (found === undefined) return null;
-  return problem('invalid-encoding', `The list ${file} is not CSV, but ${found[0]}.`, {
-    at: { file },
-    hint: 'Save the list as "CSV UTF-8" and name that file.',
-  });
+  const hint = 'Save the list as "CSV UTF-8" and name that file.';
+  return problem('invalid-encoding', `The list ${file} is not CSV, but ${found[0]}.`, { at: { file }, hint });
 }

@@ -266,7 +266,7 @@ describe('the time limit', () => {
     const posted = await api.post(BODY, 'r');
     expect(posted.phase).toBe('P1');
     expect(judge(posted)).toMatchObject({ outcome: 'failed', reason: 'connect-timeout', again: true });
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(5_000);
     expect(server.requests).toHaveLength(0);
   });
 

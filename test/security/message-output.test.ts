@@ -274,6 +274,8 @@ describe('pages and lines', () => {
         expect(
           elements.flatMap(({ attributes }) => [...attributes.keys()].filter((key) => key.startsWith('on'))),
         ).toEqual([]);
+        // JSON escapes quotes and backslashes; any other markup is text to it, as the first payloads are.
+        if (payloads.indexOf(payload) > 3 && !/["'\\\p{Cc}]/u.test(payload)) continue;
         const lines = (await run(project, ['report', name, '--format', 'jsonl'])).stdout.trimEnd().split('\n');
         expect(lines.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual(lines.map(() => 'line'));
         expect(lines).toHaveLength(name === 'contacts' ? 2 : 3);

@@ -8,19 +8,34 @@ import { type KillsApi, startKillsApi } from '../kills/api.ts';
 import { inLanes } from '../kills/lanes.ts';
 import { freshDatabaseOn } from './databases.ts';
 import { type Network, openNetwork, portOf } from './hosts.ts';
-import { type Fault, planRound, playRound, type RoundPlan, type RoundResult } from './round.ts';
+import { planRound, playRound, type RoundPlan, type RoundResult } from './round.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-/** As many as show every kind of fault; `npm run hunt:workers` plays more. */
-const ROUNDS = 20;
-/** Rounds are beside each other, each with a server of its own: what one does to it must not meet another. */
+/** Rounds are beside each other, each lane with a server of its own: what one does to it must not meet another. */
 const LANES = 3;
+/** `send` itself is lost with its host, and others and the next start go on. */
+const LOST: Partial<RoundPlan> = { fault: 'lose', victim: 0, hosts: true, again: true };
 /** One of each kind that is unlike the others, in the quick set. */
 const SAMPLE: readonly Partial<RoundPlan>[] = [
-  { fault: 'lose', victim: 0, workers: 2, hosts: true, again: true },
+  { ...LOST, workers: 2 },
   { fault: 'kill', victim: 1, workers: 2 },
   { fault: 'stop', victim: 2, workers: 2 },
   { fault: 'kill', victim: 0, workers: 2 },
+];
+/** Each fault of `send` and of a worker, half of them on hosts of their own; `npm run hunt:workers` plays more. */
+const EVERY: readonly Partial<RoundPlan>[] = [
+  LOST,
+  { fault: 'lose', victim: 1, hosts: true },
+  { fault: 'cut', victim: 0, hosts: true },
+  { fault: 'cut', victim: 2 },
+  { fault: 'stop', victim: 0, again: true },
+  { fault: 'stop', victim: 3, hosts: true },
+  { fault: 'kill', victim: 0 },
+  { fault: 'kill', victim: 1, hosts: true },
+  { fault: 'leave', victim: 0, hosts: true },
+  { fault: 'leave', victim: 2 },
+  { fault: 'restart' },
+  { fault: 'crash', hosts: true },
 ];
 
 let api: KillsApi;
@@ -43,9 +58,9 @@ function onThisMachine(plan: RoundPlan): RoundPlan {
 }
 
 async function playAll(plans: readonly RoundPlan[]): Promise<readonly RoundResult[]> {
-  const lanes = Array.from({ length: Math.min(LANES, plans.length) }, (_, lane) =>
-    plans.filter((_plan, at) => at % LANES === lane),
-  );
+  // Each lane takes the next one that is left.
+  const left = plans.values();
+  const lanes = Array.from({ length: Math.min(LANES, plans.length) }, () => left);
   const played = await inLanes(lanes.length, lanes, async (mine) => {
     const folder = mkdtempSync(join(process.env['TMPDIR'] ?? tmpdir(), 'handbill-workers-'));
     const server = await startPostgres(folder, {}, network);
@@ -66,10 +81,8 @@ async function playAll(plans: readonly RoundPlan[]): Promise<readonly RoundResul
 it('several workers share a run, and one of them or the database fails: no recipient is sent to twice or forgotten (J5, J6)', {
   timeout: 15 * 60_000,
 }, async () => {
-  // Half of them on hosts of their own, one of which is that of `send` and is lost.
-  const lost = SAMPLE.slice(0, 1);
   const plans = FULL
-    ? Array.from({ length: ROUNDS }, (_, at) => planRound(90_000 + at, at === 0 ? lost[0] : { hosts: at % 2 === 1 }))
+    ? EVERY.map((given, at) => planRound(90_000 + at, { workers: 3, ...given }))
     : SAMPLE.map((given, at) => planRound(80_000 + at, given));
   const results = await playAll(plans.map(onThisMachine));
   const found = results.flatMap(({ plan, violations }) =>
@@ -78,9 +91,6 @@ it('several workers share a run, and one of them or the database fails: no recip
   expect(found).toEqual([]);
   expect(results.length).toBe(plans.length);
   if (!FULL) return;
-  // Of every kind; and faults did hit a process at work (how many requests it had on their way is up to the machine).
-  const kinds = new Set<Fault>(results.map(({ plan }) => plan.fault));
-  const wanted = ['crash', 'cut', 'kill', 'leave', ...(network === null ? [] : ['lose']), 'restart', 'stop'];
-  expect([...kinds].sort()).toEqual(wanted);
+  // Faults did hit a process at work (how many requests it had on their way is up to the machine).
   expect(results.reduce((sum, { doubts }) => sum + doubts, 0)).toBeGreaterThan(0);
 });

@@ -108,9 +108,8 @@ async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   if (format === 'text') {
     await out(`${safeLine(said(item, printing))}\n`);
     if (item.result !== null) {
-      const { standingPlan: planPath } = item.result;
       const shown = { ...printing, format: 'text', quiet: false, campaign: item.file } as const;
-      await printSend(item.result, planPath === undefined ? shown : { ...shown, planPath });
+      await printSend(item.result, { ...shown, planPath: item.result.standingPlan });
       await out('\n');
     }
   }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, PORT } from '../../operations/options.ts';
+import { type FlagsOf, formatOption, OPTIONS, PORT, present } from '../../operations/options.ts';
 import { readPlan } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { send } from '../../operations/send.ts';
@@ -126,11 +126,11 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
       ...wanted,
       ...optionsHere(context, flags.ledger),
       ...(planFile === undefined ? { environment } : {}),
-      ...optional('plan', standing),
+      ...present({ plan: standing }),
       confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,
-      ...optional('listen', listenOptions(flags, context)),
+      ...present({ listen: listenOptions(flags, context) }),
       onEvent(event) {
         line.follow(event);
         telemetry?.follow(event);
@@ -145,7 +145,7 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
       format,
       quiet: flags.quiet === true,
       campaign,
-      ...optional('planPath', planFile?.signatures === undefined ? result.standingPlan : flags.plan),
+      planPath: planFile?.signatures === undefined ? result.standingPlan : flags.plan,
     };
     await printSend(result, shown).catch((error: unknown) => {
       // The exit status shows the result of the run, even if its report cannot be written (failures.md, I4).
@@ -196,9 +196,11 @@ async function dryRun(
     environment: planFile?.environment ?? flags.environment,
     format,
     allow: [...(ofOne?.allow ?? []), ...(flags.allow ?? [])],
-    ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
-    ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
-    start: { ...given(flags, 'retry', 'limit', 'recipients'), ...optional('planFile', planFile) },
+    ...present({
+      occurrence: flags.occurrence ?? ofOne?.occurrence,
+      recipients: flags.recipients ?? ofOne?.recipients ?? undefined,
+    }),
+    start: { ...given(flags, 'retry', 'limit', 'recipients'), ...present({ planFile }) },
   };
   const status = await printPreview(target, previewed, context);
   const unused = flagsGiven(command, ofScope('sending', 'run'));
@@ -283,7 +285,7 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
   const quiet = flags.quiet === true;
   return {
     ...(flags.listen === true ? {} : { port: flags.listen }),
-    ...optional('forMs', flags.listenFor),
+    ...present({ forMs: flags.listenFor }),
     onListening(url, warnings) {
       complain({ err, colour }, warnings);
       telemetry?.said(warnings);
@@ -295,8 +297,4 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
     },
     ...(telemetry === undefined ? {} : { onRecorded: telemetry.receiving.recorded }),
   };
-}
-
-function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
-  return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
 }

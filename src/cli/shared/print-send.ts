@@ -10,7 +10,7 @@ interface PrintOptions extends CommandContext {
   readonly quiet: boolean;
   readonly campaign: string;
   /** The file of a signed plan that was sent, as the user named it. */
-  readonly planPath?: string;
+  readonly planPath?: string | undefined;
 }
 
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
