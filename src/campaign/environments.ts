@@ -12,7 +12,7 @@ import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
-import { builtIn, DEFAULT_PROVIDER } from './read-provider.ts';
+import { builtIn, DEFAULT_PROVIDER, type ReadProvider } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
@@ -31,7 +31,7 @@ export function readEnvironments(
   file: ProjectFile,
   yaml: YamlFile | null,
   folder: string,
-  providers: ReadonlyMap<string, Provider>,
+  providers: ReadonlyMap<string, ReadProvider>,
 ): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
@@ -52,7 +52,7 @@ export function readEnvironments(
     const git = readGitRule(own, whereOf);
     refuseFiles(own.redirect, report);
     const fence = readFence(own, folder, whereOf);
-    const provider = providers.get(name) ?? builtIn(DEFAULT_PROVIDER).provider;
+    const provider = providers.get(name) ?? builtIn(DEFAULT_PROVIDER);
     const read = { ...readEnvironment(name, own, provider, folder, report), ...fence, approval, git };
     environments.set(name, original === null ? read : standIn(read, original));
   }
@@ -165,7 +165,7 @@ type Report = (path: string | readonly (string | number)[], code: Code, message:
 function readEnvironment(
   name: string,
   written: Partial<EnvironmentFile>,
-  provider: Provider,
+  { provider, reading }: ReadProvider,
   folder: string,
   report: Report,
 ) {
@@ -194,8 +194,17 @@ function readEnvironment(
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     webhook: readWebhook(webhook, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
-    wire: readWire(wire),
+    wire: { ...readWire(over(reading, wire)), answers: reading.answers },
   };
+}
+
+/** `wire` over what the provider says of its answers. */
+function over(
+  { answers: _, idempotencyHeader, response, ...statuses }: ReadProvider['reading'],
+  wire: WireFile,
+): WireFile {
+  const header = idempotencyHeader === null ? {} : { idempotencyHeader };
+  return { ...statuses, ...header, ...wire, response: { ...response, ...wire.response } };
 }
 
 /** The words of `wire` over those of the provider. */

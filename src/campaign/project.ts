@@ -3,7 +3,6 @@ import { realpath } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, Project, SenderRule } from '../model.ts';
-import type { Provider } from '../providers/provider.ts';
 import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
@@ -11,7 +10,7 @@ import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findNamedFile } from './named-file.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
-import { readProvider } from './read-provider.ts';
+import { type ReadProvider, readProvider } from './read-provider.ts';
 import { keySource } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
@@ -88,13 +87,13 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
 
 /** The provider of each environment that names one. */
 async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: string, cwd: string) {
-  const providers = new Map<string, Provider>();
+  const providers = new Map<string, ReadProvider>();
   const faults: Diagnostic[] = [];
   for (const [name, { provider }] of Object.entries(written.environments ?? {})) {
     if (provider === undefined) continue;
     const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, 'provider']));
     const read = await readProvider(provider, root, cwd, where);
-    if ('provider' in read) providers.set(name, read.provider);
+    if ('provider' in read) providers.set(name, read);
     else faults.push(...read.diagnostics);
   }
   return { providers, faults };

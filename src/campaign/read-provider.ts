@@ -23,7 +23,18 @@ export function providerNames(): readonly string[] {
   return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
 }
 
-type Read = { readonly provider: Provider } | { readonly diagnostics: readonly Diagnostic[] };
+/** A provider, and how its answers are read: `wire` of an environment goes over that. */
+export interface ReadProvider {
+  readonly provider: Provider;
+  readonly reading: Reading;
+}
+
+type Reading = Pick<ProviderFile, 'response' | 'tooLargeStatuses' | 'retryStatuses'> & {
+  readonly answers: readonly AnswerRule[];
+  readonly idempotencyHeader: string | null;
+};
+
+type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * The provider that an environment names: one of handbill's, or a file of the project.
@@ -51,7 +62,7 @@ export async function readProvider(
 }
 
 /** One that comes with handbill. @throws Error where its file is wrong, which a test would have found */
-export function builtIn(name: string): { readonly provider: Provider } {
+export function builtIn(name: string): ReadProvider {
   const file = `${name}.yaml`;
   const read = parseProvider(name, readFileSync(`${FOLDER}${file}`), file);
   if ('provider' in read) return read;
@@ -65,7 +76,8 @@ export function parseProvider(name: string, bytes: Uint8Array, file: string): Re
   const checked = checkProvider(yaml);
   const wrong = [...checked.diagnostics, ...checkTexts(checked.value, checked.yaml)];
   if (wrong.length > 0) return { diagnostics: wrong };
-  return { provider: providerOf(checked.value as ProviderFile, name, hash('sha256', bytes, 'hex')) };
+  const whole = checked.value as ProviderFile;
+  return { provider: providerOf(whole, name, hash('sha256', bytes, 'hex')), reading: readingOf(whole) };
 }
 
 function providerOf(file: ProviderFile, name: string, sha256: string): Provider {
@@ -90,13 +102,18 @@ function providerOf(file: ProviderFile, name: string, sha256: string): Provider 
     messageTypes: file.messageTypes ?? {},
     alphanumericReference: file.reference?.alphabet === 'alphanumeric',
     requests: file.requests.map(requestOf),
-    answers: (file.answers ?? []).map(ruleOf),
     limits: {
       recipients: limits.recipients ?? 1,
       text: limits.text ?? null,
       validity: (limits.validity ?? null) as Provider['limits']['validity'],
     },
   };
+}
+
+function readingOf({ response, tooLargeStatuses, retryStatuses, answers = [], idempotency }: ProviderFile): Reading {
+  const statuses = { ...(tooLargeStatuses && { tooLargeStatuses }), ...(retryStatuses && { retryStatuses }) };
+  const idempotencyHeader = idempotency?.header ?? null;
+  return { ...(response && { response }), ...statuses, answers: answers.map(ruleOf), idempotencyHeader };
 }
 
 function specsOf(written: ProviderFile['vars'] = {}): Provider['vars'] {

@@ -1,4 +1,5 @@
 import type { Attempt, AttemptError, Wire } from '../model.ts';
+import { type CompiledRule, compileRules } from '../providers/rules.ts';
 import {
   find,
   fold,
@@ -39,6 +40,8 @@ export interface CompiledWire extends Wire {
       readonly status: readonly Pointer[];
     };
   };
+  /** The rules of the provider, first match first. */
+  readonly rules: readonly CompiledRule[];
   /** `unsupportedChannel.codes`, folded. */
   readonly unsupportedCodes: ReadonlySet<string>;
   /** `response.recipientStatus.refused` and `.accepted`, folded. */
@@ -73,6 +76,7 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
         status: response.recipientStatus.at.map(parsePointer),
       },
     },
+    rules: compileRules(wire.answers),
     unsupportedCodes: new Set(unsupportedChannel.codes.map(fold)),
     refusedWords: new Set(response.recipientStatus.refused.map(fold)),
     acceptedWords: new Set(response.recipientStatus.accepted.map(fold)),
@@ -255,9 +259,17 @@ export function describe(error: AttemptError): string | null {
   return cut(`${error.code}: ${error.message}`);
 }
 
+/** The id of a recipient's message: in its entry, else in the answer. */
+export function messageIdIn(document: unknown, entry: unknown, body: string, wire: CompiledWire): string | null {
+  const own = entry === undefined ? null : idIn(entry, wire.pointers.entry.id, wire);
+  if (own !== null) return own;
+  const id = idOf(document, body, wire);
+  return id === null ? null : wire.redact(id);
+}
+
 function idOf(document: unknown, body: string, wire: CompiledWire): string | null {
   const id = find(document, wire.pointers.messageId, isId);
-  if (typeof id === 'string') return id;
+  if (typeof id === 'string') return trimmed(id, wire);
   if (typeof id !== 'number') return null;
   if (Number.isSafeInteger(id)) return String(id);
   // Digits that a double cannot hold: read from the text, or the id would be another one.
@@ -284,7 +296,15 @@ function jsonOf(value: unknown): string | null {
 /** The id at the first pointer that has one, in a document of `parseExactly`. */
 export function idIn(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
   const id = find(document, pointers, isId);
-  return id === undefined ? null : wire.redact(String(id));
+  return id === undefined ? null : wire.redact(trimmed(String(id), wire));
+}
+
+/** Without the characters that the provider puts around an id, such as `<` and `>`. */
+function trimmed(id: string, { response: { trimId } }: CompiledWire): string {
+  let [start, end] = [0, id.length];
+  while (start < end && trimId.includes(id[start] ?? '')) start += 1;
+  while (end > start && trimId.includes(id[end - 1] ?? '')) end -= 1;
+  return id.slice(start, end);
 }
 
 function isId(value: unknown): boolean {

@@ -30,6 +30,7 @@ export const REASONS = [
   'unrecognised',
   'mismatch',
   'refused',
+  'opted-out',
   'redirect',
   'not-authorised',
   'wrong-address',

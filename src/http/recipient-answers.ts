@@ -22,6 +22,7 @@ import {
   statementsOfRequest,
 } from './answer.ts';
 import { type ClassifyContext, classify, denied, type Verdict, verdict, verdictOf } from './classify.ts';
+import { ruled } from './ruled.ts';
 
 /**
  * About one recipient. `denied`: a refusal, perhaps of others. `silent`: about others; `unclear`: not interpretable.
@@ -45,6 +46,18 @@ export function classifyMany(
   recipients: readonly Addressee[],
   context: ClassifyContext,
   document: unknown = parseAnswer(attempt, recipients),
+): readonly Verdict[] {
+  const byRule = ruled(attempt, document, recipients, context);
+  if (!byRule.includes(null)) return byRule.filter((one) => one !== null);
+  const usual = usually(attempt, recipients, context, document);
+  return usual.map((one, i) => byRule[i] ?? one);
+}
+
+function usually(
+  attempt: Attempt,
+  recipients: readonly Addressee[],
+  context: ClassifyContext,
+  document: unknown,
 ): readonly Verdict[] {
   const same = (one: Verdict): readonly Verdict[] => recipients.map(() => one);
   const { phase, status } = attempt;

@@ -1,6 +1,6 @@
 import type { SenderRule } from '../content/senders.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { AnswerRule, Provider } from '../providers/provider.ts';
 import type { GitRule } from './commit.ts';
 import type { EnvironmentWebhook, Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
@@ -131,6 +131,8 @@ export interface Wire {
     readonly error: readonly string[];
     /** JSON pointers whose presence (not null, false or empty) in a 2xx means a refusal. */
     readonly failed: readonly string[];
+    /** Characters that are taken off both ends of an id. */
+    readonly trimId: string;
     readonly accept: 'json' | 'any';
     /** Where an answer about several recipients holds one entry for each. */
     readonly recipients: readonly string[];
@@ -155,6 +157,8 @@ export interface Wire {
     readonly codes: readonly string[];
     readonly codeAt: readonly string[];
   };
+  /** What answers mean, by status and code: the first that matches counts. */
+  readonly answers: readonly AnswerRule[];
   /** Statuses that say that a request with several recipients is too large. */
   readonly tooLargeStatuses: readonly number[];
   readonly retryStatuses: readonly number[];

@@ -22,7 +22,6 @@ export interface Provider {
   readonly messageTypes: Readonly<Record<string, string>>;
   readonly alphanumericReference: boolean;
   readonly requests: readonly RequestFile[];
-  readonly answers: readonly AnswerRule[];
   readonly limits: Limits;
 }
 

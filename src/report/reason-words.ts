@@ -52,6 +52,10 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
     means: 'a 2xx response whose body says no',
     advice: 'Look at what the API said, correct it, then send with `--retry rejected`.',
   },
+  'opted-out': {
+    means: 'the person has opted out, says the API',
+    advice: 'Nothing to do: the address is on the suppression list.',
+  },
   'not-authorised': {
     means: 'the API refuses the key or the account',
     advice: 'Correct the key or the account, then run again.',

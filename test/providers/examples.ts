@@ -15,6 +15,19 @@ export interface Examples {
   readonly vars?: Readonly<Record<string, string>>;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly requests: readonly RequestExample[];
+  readonly answers: readonly AnswerExample[];
+}
+
+export interface AnswerExample {
+  readonly about: string;
+  readonly recipients?: readonly string[];
+  readonly references?: readonly string[];
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly text?: string;
+  readonly then: string | readonly string[];
+  readonly messageId?: string | null | readonly (string | null)[];
 }
 
 export interface RequestExample {

@@ -1,0 +1,84 @@
+import type { Attempt } from '../model.ts';
+import { type Word, wordOf } from '../providers/rules.ts';
+import { type Addressee, createDirectory, cut, entryListsOf, entryRefusal, messageIdIn, refusalOf } from './answer.ts';
+import { type ClassifyContext, type Verdict, verdict } from './classify.ts';
+import { retryAfterMs } from './waits.ts';
+
+/**
+ * What the rules of the provider (`answers`) say of each recipient; null: nothing, so that the usual reading counts. None
+ * applies to an answer that is cut, or that came before the request was complete.
+ */
+export function ruled(
+  attempt: Attempt,
+  document: unknown,
+  recipients: readonly Addressee[],
+  context: ClassifyContext,
+): readonly (Verdict | null)[] {
+  const { wire } = context;
+  const nothing = recipients.map(() => null);
+  const { status } = attempt;
+  if (wire.rules.length === 0 || status === null || attempt.error !== null || attempt.phase === 'P2') return nothing;
+  const lists = entryListsOf(document, wire);
+  const whole = wordOf(status, document, undefined, wire.rules);
+  if (recipients.length === 1) {
+    const entries = lists.flat();
+    const word =
+      entries.length === 0 ? whole : agreed(entries.map((entry) => wordOf(status, document, entry, wire.rules)));
+    return [word === null ? null : verdictBy(word, attempt, document, entries[0], recipients, context)];
+  }
+  const directory = createDirectory(recipients, wire);
+  const own = recipients.map((): unknown[] => []);
+  for (const entry of lists.flat()) {
+    const position = directory.byReference(entry);
+    for (const one of position === null ? directory.byAddress(entry) : [position]) own[one]?.push(entry);
+  }
+  return own.map((entries, i) => {
+    const [recipient] = recipients.slice(i);
+    if (entries.length === 0 || recipient === undefined) {
+      return whole === null ? null : verdictBy(whole, attempt, document, undefined, recipients, context);
+    }
+    const word = agreed(entries.map((entry) => wordOf(status, document, entry, wire.rules)));
+    return word === null ? null : verdictBy(word, attempt, document, entries[0], [recipient], context);
+  });
+}
+
+/** Entries of one recipient that disagree leave a doubt: one part of the message may be on its way. */
+function agreed(words: readonly (Word | null)[]): Word | null {
+  const [first = null, ...rest] = words;
+  return rest.every((word) => word === first) ? first : 'doubt';
+}
+
+/** @param recipients - those that the word is about: several, where the answer names none of them */
+function verdictBy(
+  word: Word,
+  attempt: Attempt,
+  document: unknown,
+  entry: unknown,
+  recipients: readonly Addressee[],
+  context: ClassifyContext,
+): Verdict {
+  const { wire, nowMs } = context;
+  const { error } = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
+  const messageId = messageIdIn(document, entry, attempt.body, wire);
+  const isSuccess = attempt.status !== null && attempt.status < 300;
+  switch (word) {
+    case 'accepted':
+      if (messageId !== null || !wire.response.messageIdRequired) return verdict('accepted', null, { messageId });
+      return verdict('in-doubt', 'unrecognised', { error: cut(wire.redact(attempt.body)) });
+    case 'retry': {
+      const wait = retryAfterMs(attempt.retryAfter, nowMs);
+      return verdict('pending', 'rate-limited', { again: true, retryAfterMs: wait, error });
+    }
+    case 'stop':
+      return verdict('pending', 'not-authorised', { halt: 'not-authorised', error });
+    case 'doubt':
+      return verdict('in-doubt', 'unrecognised', { messageId, error });
+    default: {
+      // A refusal that names none of several: a 4xx is sent in parts, and of a 2xx nobody knows whom it is about.
+      if (recipients.length > 1 && isSuccess) return verdict('in-doubt', 'refused', { messageId, error });
+      if (recipients.length > 1) return verdict('pending', 'too-large', { split: true, error });
+      const reason = word === 'opted-out' ? 'opted-out' : word === 'unsupported' ? 'unsupported-channel' : 'refused';
+      return verdict('rejected', reason, { messageId, error });
+    }
+  }
+}

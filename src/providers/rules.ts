@@ -1,0 +1,61 @@
+import { fold, follow, type Pointer, parsePointer } from '../util/json.ts';
+import type { AnswerRule } from './provider.ts';
+
+export type Word = AnswerRule['verdict'];
+
+export interface CompiledRule {
+  readonly statuses: readonly number[] | null;
+  readonly codeAt: Pointer | null;
+  /** Folded. */
+  readonly codes: ReadonlySet<string>;
+  readonly textAt: Pointer | null;
+  /** In lower case. */
+  readonly text: string;
+  readonly word: Word;
+}
+
+export function compileRules(rules: readonly AnswerRule[]): readonly CompiledRule[] {
+  return rules.map(({ statuses, codeAt, codes, textAt, text, verdict: word }) => ({
+    statuses,
+    codeAt: codeAt === null ? null : parsePointer(codeAt),
+    codes: new Set(codes.map(fold)),
+    textAt: textAt === null ? null : parsePointer(textAt),
+    text: (text ?? '').toLowerCase(),
+    word,
+  }));
+}
+
+/** Of the first rule that matches. Where the API has a code for success, every other code of a 2xx is a doubt. */
+export function wordOf(status: number, document: unknown, entry: unknown, rules: readonly CompiledRule[]): Word | null {
+  const isSuccess = status >= 200 && status < 300;
+  let isOtherCode = false;
+  for (const rule of rules) {
+    const isOpen =
+      rule.statuses === null ? isSuccess || (status >= 400 && status < 500) : rule.statuses.includes(status);
+    if (!isOpen) continue;
+    const code = rule.codeAt === null ? undefined : textAt(entry, document, rule.codeAt);
+    if (rule.codeAt !== null && (code === undefined || !holds(rule.codes, code))) {
+      isOtherCode ||= isSuccess && rule.word === 'accepted' && code !== undefined;
+      continue;
+    }
+    if (rule.textAt !== null) {
+      const text = textAt(entry, document, rule.textAt);
+      if (text === undefined || !text.toLowerCase().includes(rule.text)) continue;
+    }
+    return rule.word;
+  }
+  return isOtherCode ? 'doubt' : null;
+}
+
+/** In the entry of a recipient, else in the answer. */
+function textAt(entry: unknown, document: unknown, place: Pointer): string | undefined {
+  for (const value of [follow(entry, place), follow(document, place)]) {
+    if (typeof value === 'string' || typeof value === 'number') return String(value);
+  }
+  return undefined;
+}
+
+/** `type` of problem+json is a URI (RFC 9457): its last name is the code. */
+function holds(codes: ReadonlySet<string>, code: string): boolean {
+  return codes.has(fold(code)) || codes.has(fold(code.replace(/^.*[/#]/s, '')));
+}
