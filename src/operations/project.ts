@@ -13,6 +13,7 @@ import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createReferences } from '../plan/expand.ts';
 import { sentBefore } from '../plan/follow-up.ts';
 import { createPlan, environmentOf } from '../plan/plan.ts';
+import { unspelled } from '../providers/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
@@ -207,6 +208,7 @@ export function countryOf({ project, written }: Pick<ProjectReading, 'project' |
 
 /** Whether text is a number or an email address, as the project's events have them. */
 export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>): (written: string) => boolean {
+  const { provider, webhook } = environmentOf(reading, environment);
   const read = createReportedAddressReader(countryOf(reading));
   return (written) => read(written) !== null;
 }
@@ -235,9 +237,10 @@ export function interpreterOf(
       return address === null ? null : listedForm(address);
     },
     meaningOf: (text: string) => meaningOf(text, reading.project.webhook.replies),
+    referenceOf: provider.alphanumericReference ? unspelled : (text: string) => text,
     channels: providers.flatMap(({ channels }) =>
       Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
     ),
   };
-  return createInterpreter(environmentOf(reading, environment).webhook.mapping, meanings, options);
+  return createInterpreter(webhook.mapping, meanings, options);
 }

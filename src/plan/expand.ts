@@ -9,6 +9,7 @@ import type {
   Step,
   StepMessage,
 } from '../model.ts';
+import { spelled } from '../providers/reference.ts';
 import { compileRequest, type FormFacts, type RequestForm } from '../providers/request.ts';
 import type { Entry } from '../providers/text.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -43,6 +44,8 @@ export function createExpander(
   { startMs, redirect, secrets, now = () => startMs }: ExpandOptions,
 ): Expander {
   const stepOf = channelStepsOf(campaign);
+  const { alphanumericReference } = environment.provider;
+  const onWire = (reference: string): string => (alphanumericReference ? spelled(reference) : reference);
   const forms = new Map<Step, { readonly form: RequestForm; readonly to: string | undefined }>();
   const formOf = (message: StepMessage, variant: string | null) => {
     const step = stepOf(message, variant);
@@ -60,7 +63,7 @@ export function createExpander(
   };
   return {
     one(decision, message) {
-      const reference = referenceOf(decision.key, message.channel, decision.resend);
+      const reference = onWire(referenceOf(decision.key, message.channel, decision.resend));
       const { form, to } = formOf(message, decision.variant);
       const request = { reference, form, body: form.write([entryOf(message, reference, to)]) };
       return to === undefined ? request : { ...request, to };
@@ -71,7 +74,7 @@ export function createExpander(
       const { form, to } = formOf(first, first.variant);
       const addressees = decisions.map((one) => ({
         to: one.to,
-        reference: referenceOf(one.key, one.channel, one.resend),
+        reference: onWire(referenceOf(one.key, one.channel, one.resend)),
       }));
       const entries = decisions.map((one, i) => entryOf(one, addressees[i]?.reference ?? '', to));
       // A request that is repeated has the same recipients, so that an idempotency key made of them is the same too.

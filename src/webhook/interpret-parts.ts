@@ -120,6 +120,8 @@ export interface EventMeanings {
   /** A number in any spelling as E.164, an email address as in lists; null for all other text. */
   readonly address: (written: string) => string | null;
   readonly meaningOf: (text: string) => ReplyMeaning;
+  /** A reference as the ledger has it, of one as the provider gives it back. */
+  readonly referenceOf: (text: string) => string;
   /** Words of the providers for channels. */
   readonly channels: Iterable<readonly [value: string, channel: Channel]>;
 }
@@ -210,19 +212,23 @@ function readIds(
   fields: CompiledFields,
   trace: Trace | null,
 ): Pick<DeliveryReport, 'reference' | 'messageId' | 'eventId'> {
-  const ours = (value: unknown): string | null => {
+  const reference = (value: unknown): string | null => {
     const id = idOf(value);
+    return id === null ? null : referenceOf(id);
+  };
+  const ours = (value: unknown): string | null => {
+    const id = reference(value);
     return id !== null && REFERENCE.test(id) ? id : null;
   };
-  const reference =
-    takeField('reference', level, fields, idOf, { trace }) ??
+  const own =
+    takeField('reference', level, fields, reference, { trace }) ??
     (ownPointers('reference', fields) === undefined ? takeField('callback', level, fields, ours, { trace }) : null);
   const messageId = takeField('messageId', level, fields, idOf, { trace });
   const other = (value: unknown): string | null => {
     const id = idOf(value);
     return id === messageId ? null : id;
   };
-  return { reference, messageId, eventId: takeField('eventId', level, fields, other, { trace }) };
+  return { reference: own, messageId, eventId: takeField('eventId', level, fields, other, { trace }) };
 }
 
 /** The form of a reference of handbill. Senders may choose the ids at some pointers freely. */

@@ -17,14 +17,14 @@ export function fixture(name: string): Buffer {
 const DEFAULT_MAPPING: EventMapping = { events: null, fields: {}, states: {}, unsupported: [] };
 
 /** An interpreter of a British project, in which every text is an answer but STOP. */
-export function interpreter(mapping: Partial<EventMapping> = {}, referenceNames: readonly string[] = ['handbill']) {
+export function interpreter(mapping: Partial<EventMapping> = {}) {
   return createInterpreter(
     { ...DEFAULT_MAPPING, ...mapping },
     {
       address: createReportedAddressReader('GB'),
+      referenceOf: (text) => text,
       meaningOf: (text) => (/^stop$/i.test(text) ? 'opt-out' : 'answer'),
       channels: [['WhatsAppNumber', 'messaging-app']],
-      referenceNames,
     },
   );
 }
