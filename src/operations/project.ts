@@ -208,7 +208,6 @@ export function countryOf({ project, written }: Pick<ProjectReading, 'project' |
 
 /** Whether text is a number or an email address, as the project's events have them. */
 export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>): (written: string) => boolean {
-  const { provider, webhook } = environmentOf(reading, environment);
   const read = createReportedAddressReader(countryOf(reading));
   return (written) => read(written) !== null;
 }
@@ -230,6 +229,7 @@ export function interpreterOf(
   options: Parameters<typeof createInterpreter>[2] = {},
 ): Interpreter {
   const providers = [...reading.project.environments.values()].map(({ provider }) => provider);
+  const { provider, webhook } = environmentOf(reading, environment);
   const read = createReportedAddressReader(countryOf(reading));
   const meanings = {
     address: (written: string): string | null => {

@@ -145,7 +145,7 @@ export function readReport(
   trace: Trace | null,
 ): DeliveryReport | null {
   const { fields } = reading;
-  const ids = readIds(level, fields, trace);
+  const ids = readIds(level, reading, trace);
   const isOwn = ownPointers('to', fields) !== undefined;
   const written =
     (isOwn ? null : takeField('person', level, fields, addressOf, { trace })) ??
@@ -192,7 +192,7 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
   const { address, channel: byAddress } = readAddress(written, reading);
   const to =
     takeField('to', level, fields, addressOf, { trace }) ?? takeField('ownNumber', level, fields, addressOf, { trace });
-  const { reference, messageId, eventId } = readIds(level, fields, trace);
+  const { reference, messageId, eventId } = readIds(level, reading, trace);
   return {
     kind: 'reply',
     replyId: messageId ?? eventId,
@@ -209,12 +209,12 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
 
 function readIds(
   level: Level,
-  fields: CompiledFields,
+  { fields, meanings }: Reading,
   trace: Trace | null,
 ): Pick<DeliveryReport, 'reference' | 'messageId' | 'eventId'> {
   const reference = (value: unknown): string | null => {
     const id = idOf(value);
-    return id === null ? null : referenceOf(id);
+    return id === null ? null : meanings.referenceOf(id);
   };
   const ours = (value: unknown): string | null => {
     const id = reference(value);
