@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { loadCampaign, readCampaign } from '../../src/campaign/load.ts';
+import { builtIn, DEFAULT_PROVIDER } from '../../src/campaign/read-provider.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Campaign } from '../../src/model.ts';
 import { brief, folderWith, hello, NOW, SMALLEST } from './helper.ts';
@@ -21,6 +22,8 @@ async function fixture(name: string): Promise<string> {
   await cp(original, join(copy.root, name), { recursive: true });
   return copy.root;
 }
+
+const PROVIDER = builtIn(DEFAULT_PROVIDER).provider;
 
 async function load(name: string): Promise<Campaign> {
   return (await loadCampaign(name, { cwd: name === 'smallest' ? SMALL : FIXTURES, now: NOW })).campaign;
@@ -108,8 +111,11 @@ describe('the smallest campaign', () => {
     expect(project.environments.get('sandbox')).toEqual({
       name: 'sandbox',
       identity: 'sandbox',
+      provider: PROVIDER,
+      vars: {},
+      secrets: null,
+      baseUrl: 'http://sandbox.invalid',
       url: 'http://sandbox.invalid/v2/messages',
-      apiKey: null,
       ratePerSecond: null,
       concurrency: null,
       proxy: null,
@@ -249,7 +255,14 @@ describe('a campaign that says everything', () => {
       name: 'production',
       identity: 'production',
       url: 'https://api.example.com/base/v2/messages',
-      apiKey: { env: 'HANDBILL_API_KEY' },
+      secrets: { apiKey: { env: 'HANDBILL_API_KEY' } },
+      vars: {},
+      baseUrl: 'https://api.example.com/base',
+      provider: {
+        ...PROVIDER,
+        channels: { ...PROVIDER.channels, 'messaging-app': 'WhatsApp' },
+        characterSets: { ...PROVIDER.characterSets, gsm: 'PLAIN' },
+      },
       ratePerSecond: 100,
       concurrency: 8,
       proxy: 'http://proxy.example.com:3128',
@@ -262,8 +275,6 @@ describe('a campaign that says everything', () => {
       redirect: null,
       wire: {
         ...DEFAULT_WIRE,
-        channels: { ...DEFAULT_WIRE.channels, 'messaging-app': 'WhatsApp' },
-        characterSets: { ...DEFAULT_WIRE.characterSets, gsm: 'PLAIN' },
         response: {
           ...DEFAULT_WIRE.response,
           messageId: ['/id'],
@@ -278,7 +289,8 @@ describe('a campaign that says everything', () => {
     });
     expect(environments.get('staging')).toMatchObject({
       url: 'http://127.0.0.1:4010/v2/messages',
-      apiKey: { file: join(FIXTURES, 'everything/secrets/key') },
+      secrets: { apiKey: { file: join(FIXTURES, 'everything/secrets/key') } },
+      provider: PROVIDER,
       wire: DEFAULT_WIRE,
     });
     expect(environments.get('sandbox')).toMatchObject({ url: 'http://sandbox.invalid/v2/messages', ratePerSecond: 50 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
+import { builtIn, DEFAULT_PROVIDER } from '../../src/campaign/read-provider.ts';
 import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import { PLAIN_LIST_KEYS } from '../../src/model.ts';
 import { instantMs } from '../../src/util/time.ts';
@@ -73,6 +74,7 @@ describe('the files as a whole', () => {
 });
 
 describe('defaults', () => {
+  const PROVIDER = builtIn(DEFAULT_PROVIDER).provider;
   const written = new Map(
     properties.filter(([, p]) => p.schema.default !== undefined).map(([label, p]) => [label, p.schema.default]),
   );
@@ -122,22 +124,15 @@ describe('defaults', () => {
       'project /environments/*/webhook/hmac/encoding': DEFAULTS.webhookHmac.encoding,
       'project /environments/*/webhook/hmac/prefix': DEFAULTS.webhookHmac.prefix,
       'project /environments/*/webhook/hmac/signed': DEFAULTS.webhookHmac.signed,
-      'project /environments/*/wire/messageTypes': DEFAULT_WIRE.messageTypes,
-      'project /environments/*/wire/msisdn': DEFAULT_WIRE.msisdn,
-      'project /environments/*/wire/emailField': DEFAULT_WIRE.emailField,
-      'project /environments/*/wire/content': DEFAULT_WIRE.content.rcs,
-      'project /environments/*/wire/contentNames': DEFAULT_WIRE.contentNames,
-      'project /environments/*/wire/referenceName': DEFAULT_WIRE.referenceName,
-      'project /environments/*/wire/validityDigits': DEFAULT_WIRE.validityDigits,
+      'project /environments/*/provider': DEFAULT_PROVIDER,
+      'project /environments/*/wire/messageTypes': PROVIDER.messageTypes,
+      'project /environments/*/wire/msisdn': PROVIDER.msisdn,
       'project /environments/*/wire/response/accept': DEFAULT_WIRE.response.accept,
       'project /environments/*/wire/unsupportedChannel/statuses': DEFAULT_WIRE.unsupportedChannel.statuses,
       'project /environments/*/wire/tooLargeStatuses': DEFAULT_WIRE.tooLargeStatuses,
       'project /environments/*/wire/retryStatuses': DEFAULT_WIRE.retryStatuses,
       ...Object.fromEntries(
-        Object.entries(DEFAULT_WIRE.characterSets).map(([k, v]) => [
-          `project /environments/*/wire/characterSets/${k}`,
-          v,
-        ]),
+        Object.entries(PROVIDER.characterSets).map(([k, v]) => [`project /environments/*/wire/characterSets/${k}`, v]),
       ),
     });
   });

@@ -43,7 +43,7 @@ test.each([
       name: 'backup',
       identity: 'production',
       url: 'https://api.example.net/v2/messages',
-      apiKey: { env: 'OTHER' },
+      secrets: { apiKey: { env: 'OTHER' } },
       ratePerSecond: rate,
     });
   },

@@ -263,7 +263,6 @@ describe('handbill.yaml', () => {
     ['a channel that does not exist', 'defaults: { channel: fax }\n', 'invalid-value 1:22', /sms/],
     ['a list as default', 'defaults: { recipients: { csv: x } }\n', 'unknown-key 1:27', /Known keys: to, key/],
     ['a name as default', 'defaults: { name: x }\n', 'unknown-key 1:13', /^/],
-    ['an environment without a key', 'environments:\n  p: { baseUrl: https://a.example }\n', 'missing-key 2:3', /^/],
     [
       'an environment in capitals',
       'environments:\n  P: { baseUrl: https://a.example, apiKey: { env: K } }\n',
@@ -338,7 +337,12 @@ describe('handbill.yaml', () => {
     'token: SEKRET-1',
     'headers: { X-Api-Key: SEKRET-1 }',
     'rate: 5, apiKey: SEKRET-1',
-    'baseUrl: https://me:SEKRET@a.example',
+    'secrets: { token: SEKRET-1 }',
+    'secrets: SEKRET-1',
+    'secrets: { token: { value: SEKRET-1 } }',
+    'secrets: { token: { env: SEKRET-1 } }',
+    'secret: { token: SEKRET-1 }',
+    'secrets: { token: [SEKRET-1] }',
   ])('with a key in an unexpected place: %s', (line) => {
     const diagnostics = project(`environments:\n  p: { ${line} }\n`);
     expect(diagnostics.length).toBeGreaterThan(0);

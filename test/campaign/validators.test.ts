@@ -19,6 +19,7 @@ import { SMALLEST } from './helper.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+/** Those that the build writes code for. */
 const KINDS = ['campaign', 'project'] as const;
 
 const TEXTS = new WeakMap<object, string>();
@@ -110,7 +111,7 @@ const STRANGE: readonly unknown[] = [
 ];
 
 /** What files look like that use every key. */
-const FULL: Readonly<Record<FileKind, readonly unknown[]>> = {
+const FULL: Readonly<Record<(typeof KINDS)[number], readonly unknown[]>> = {
   campaign: [...(SCHEMAS.campaign.examples ?? []), read('test/fixtures/campaign/everything/spring/campaign.yaml')],
   project: [...(SCHEMAS.project.examples ?? []), read('test/fixtures/campaign/everything/handbill.yaml')],
 };

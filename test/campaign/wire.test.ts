@@ -1,11 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments, readWire } from '../../src/campaign/environments.ts';
+import { builtIn, DEFAULT_PROVIDER } from '../../src/campaign/read-provider.ts';
 import type { ProjectFile, WireFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { CHANNELS } from '../../src/content/channels.ts';
 import type { Diagnostic } from '../../src/errors.ts';
 import type { Wire } from '../../src/model.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import { brief, check } from './helper.ts';
 
 /** handbill.yaml with these settings; the first of them is in line 5. */
@@ -14,26 +16,27 @@ function project(wire: string): string {
   return `environments:\n  live:\n    baseUrl: https://api.example.com\n    wire:\n${lines.join('')}    apiKey: { env: KEY }\n`;
 }
 
+interface Read {
+  readonly wire: Wire | undefined;
+  /** With the words of `wire` over its own. */
+  readonly provider: Provider | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const PROVIDER = builtIn(DEFAULT_PROVIDER).provider;
+
 /** What the schema and the checks behind it say. */
-function read(wire: string): { readonly wire: Wire | undefined; readonly diagnostics: readonly Diagnostic[] } {
+function read(wire: string): Read {
   const text = project(wire);
   const { value, diagnostics } = check('project', text);
   const { yaml } = readYaml(Buffer.from(text), 'file.yaml');
-  const found = readEnvironments(value as ProjectFile, yaml, '/');
-  return { wire: found.environments.get('live')?.wire, diagnostics: [...diagnostics, ...found.diagnostics] };
+  const found = readEnvironments(value as ProjectFile, yaml, '/', new Map());
+  const live = found.environments.get('live');
+  return { wire: live?.wire, provider: live?.provider, diagnostics: [...diagnostics, ...found.diagnostics] };
 }
 
 describe('what is written', () => {
   const CASES: readonly [yaml: string, is: Partial<Wire>][] = [
-    ['messageTypes: { transactional: TRANS }', { messageTypes: { transactional: 'TRANS' } }],
-    ['msisdn: digits', { msisdn: 'digits' }],
-    ['msisdn: "00"', { msisdn: '00' }],
-    ['emailField: address', { emailField: 'address' }],
-    ['content: /body/rich', { content: Object.fromEntries(CHANNELS.map((c) => [c, '/body/rich'])) as Wire['content'] }],
-    ['content: { email: /mail }', { content: { ...DEFAULT_WIRE.content, email: '/mail' } }],
-    ['contentNames: { buttons: suggestions }', { contentNames: { buttons: 'suggestions' } }],
-    ['referenceName: ref', { referenceName: 'ref' }],
-    ['validityDigits: 7', { validityDigits: 7 }],
     ['tooLargeStatuses: []', { tooLargeStatuses: [] }],
     ['tooLargeStatuses: [413, 422]', { tooLargeStatuses: [413, 422] }],
     [
@@ -50,9 +53,24 @@ describe('what is written', () => {
     ],
   ];
   test.each(CASES)('%s', (yaml, is) => {
-    const { wire, diagnostics } = read(yaml);
+    const { wire, provider, diagnostics } = read(yaml);
     expect(diagnostics).toEqual([]);
     expect(wire).toEqual({ ...DEFAULT_WIRE, ...is });
+    expect(provider).toEqual(PROVIDER);
+  });
+
+  const WORDS: readonly [yaml: string, is: Partial<Provider>][] = [
+    ['channels: { email: Mail }', { channels: { ...PROVIDER.channels, email: 'Mail' } }],
+    ['characterSets: { gsm: PLAIN }', { characterSets: { ...PROVIDER.characterSets, gsm: 'PLAIN' } }],
+    ['messageTypes: { transactional: TRANS }', { messageTypes: { transactional: 'TRANS' } }],
+    ['msisdn: digits', { msisdn: 'digits' }],
+    ['msisdn: "00"', { msisdn: '00' }],
+  ];
+  test.each(WORDS)('words of the provider: %s', (yaml, is) => {
+    const { wire, provider, diagnostics } = read(yaml);
+    expect(diagnostics).toEqual([]);
+    expect(wire).toEqual(DEFAULT_WIRE);
+    expect(provider).toEqual({ ...PROVIDER, ...is });
   });
 
   const RESPONSES: readonly [yaml: string, is: Partial<Wire['response']>][] = [
@@ -91,7 +109,7 @@ describe('what is written', () => {
   });
 
   it('is the default where nothing is', () => {
-    expect(read('{}')).toEqual({ wire: DEFAULT_WIRE, diagnostics: [] });
+    expect(read('{}')).toEqual({ wire: DEFAULT_WIRE, provider: PROVIDER, diagnostics: [] });
     expect(readWire({})).toEqual(DEFAULT_WIRE);
   });
 
@@ -105,18 +123,9 @@ describe('what a schema refuses', () => {
   test.each([
     ['msisdn: plus', 'invalid-value 5:15'],
     ['msisdn: 00', 'unquoted-number 5:15'],
-    ['emailField: ""', 'invalid-value 5:19'],
-    ['content: body', 'invalid-value 5:16'],
-    ['content: /body/~2', 'invalid-value 5:16'],
-    ['content: []', 'wrong-type 5:16'],
-    ['content: { fax: /body/x }', 'unknown-key 5:18'],
     ['channels: { fax: FAX }', 'unknown-key 5:19'],
-    ['content: { sms: body }', 'invalid-value 5:23'],
-    ['contentNames: { a: 1 }', 'wrong-type 5:26'],
-    ['contentNames: { a: "" }', 'invalid-value 5:26'],
-    ['referenceName: ""', 'invalid-value 5:22'],
-    ['validityDigits: 0', 'invalid-value 5:23'],
-    ['validityDigits: 10', 'invalid-value 5:23'],
+    ['referenceName: ref', 'unknown-key 5:7'],
+    ['contentNames: { html: body }', 'unknown-key 5:7'],
     ['messageTypes: { a: "x\\ny" }', 'invalid-value 5:26'],
     ['tooLargeStatuses: [500]', 'invalid-value 5:26'],
     ['unsupportedChannel: { statuses: [200] }', 'invalid-value 5:40'],
@@ -132,10 +141,10 @@ describe('what a schema refuses', () => {
 });
 
 it('names the channels where one is misspelt, and keeps the others', () => {
-  const { wire, diagnostics } = read('channels: { smss: Text, email: Mail, sms: Short }');
+  const { provider, diagnostics } = read('channels: { smss: Text, email: Mail, sms: Short }');
   expect(brief(diagnostics)).toEqual(['unknown-key 5:19']);
   expect(diagnostics[0]?.hint).toBe('Did you mean "sms"?');
-  expect(wire?.channels).toEqual({ ...DEFAULT_WIRE.channels, email: 'Mail', sms: 'Short' });
+  expect(provider?.channels).toEqual({ ...PROVIDER.channels, email: 'Mail', sms: 'Short' });
   expect(read('channels: { fax: Fax }').diagnostics[0]?.hint).toBe(`Known keys: ${CHANNELS.join(', ')}.`);
 });
 
@@ -144,30 +153,7 @@ describe('what a schema cannot judge', () => {
     ['unsupportedChannel: { statuses: [404, 403] }', 'invalid-value 5:45', /403/],
     ['tooLargeStatuses: [413, 429]', 'invalid-value 5:31', /429/],
     ['retryStatuses: [404]\nunsupportedChannel: { statuses: [404] }', 'invalid-value 5:23', /try again/],
-    ['emailField: constructor', 'invalid-value 5:19', /cannot be a name/],
-    ['emailField: metaData', 'invalid-value 5:19', /something else/],
-    ['referenceName: __proto__', 'invalid-value 5:22', /cannot be a name/],
-    ['contentNames: { a: prototype }', 'invalid-value 5:26', /cannot be a name/],
-    ['contentNames: { a: x, b: x }', 'invalid-value 5:32', /name of "a" already/],
     ['idempotencyHeader: Content-Type', 'invalid-value 5:26', /needed for something else/],
-    ['content: /channel', 'invalid-value 5:16', /field that the request already has/],
-    ['content: /addressBook/content', 'invalid-value 5:16', /field that the request already has/],
-    ['content: /body', 'invalid-value 5:16', /that place is taken/],
-    ['content: /body/text', 'invalid-value 5:16', /that place is taken/],
-    ['content: /body/templateId', 'invalid-value 5:16', /that place is taken/],
-    ['content: /body/text/rich', 'invalid-value 5:16', /text of the message/],
-    ['content: /metaData', 'invalid-value 5:16', /that place is taken/],
-    ['content: /metaData/handbill', 'invalid-value 5:16', /that place is taken/],
-    ['referenceName: ref\ncontent: /metaData/ref', 'invalid-value 6:16', /that place is taken/],
-    ['content: /recipients/content', 'invalid-value 5:16', /0 means every one/],
-    ['content: /recipients/1/content', 'invalid-value 5:16', /0 means every one/],
-    ['content: /recipients/0', 'invalid-value 5:16', /that place is taken/],
-    ['content: /recipients/0/msisdn', 'invalid-value 5:16', /that place is taken/],
-    ['content: /recipients/0/email', 'invalid-value 5:16', /that place is taken/],
-    ['content: /recipients/0/metaData/handbill', 'invalid-value 5:16', /that place is taken/],
-    ['content: /body/0', 'invalid-value 5:16', /cannot be made/],
-    ['content: /body/', 'invalid-value 5:16', /cannot be made/],
-    ['content: { rcs: /body/__proto__ }', 'invalid-value 5:23', /cannot be made/],
   ])('%s', (yaml, expected, message) => {
     const { diagnostics } = read(yaml);
     expect(brief(diagnostics)).toEqual([expected]);
@@ -175,26 +161,10 @@ describe('what a schema cannot judge', () => {
     expect(diagnostics[0]?.hint).toMatch(/^[A-Z].*\.$/);
   });
 
-  test.each([
-    '/body/content',
-    '/body/a~1b/c',
-    '/metaData/rich',
-    '/rich',
-    '/recipients/0/content',
-    '/recipients/0/metaData/rich',
-  ])('takes %s', (place) => {
-    expect(read(`content: ${place}`).diagnostics).toEqual([]);
-  });
-
   it('says everything at once', () => {
     const { diagnostics } = read(
-      'content: { rcs: /name, email: /from }\nemailField: variables\nidempotencyHeader: Host',
+      'tooLargeStatuses: [429]\nunsupportedChannel: { statuses: [401] }\nidempotencyHeader: Host',
     );
-    expect(brief(diagnostics).toSorted()).toEqual([
-      'invalid-value 5:23',
-      'invalid-value 5:37',
-      'invalid-value 6:19',
-      'invalid-value 7:26',
-    ]);
+    expect(brief(diagnostics).toSorted()).toEqual(['invalid-value 5:26', 'invalid-value 6:40', 'invalid-value 7:26']);
   });
 });

@@ -110,7 +110,7 @@ test('what preview shows for an instant is what is sent then', async () => {
   const at = Date.parse('2026-11-23T09:00:01Z');
   const shown = await previewRows('hello', { cwd: project.root, now: () => 0, at, environment: 'test' });
   const bodies: string[] = [];
-  for await (const batch of shown.batches) for (const { body } of batch) bodies.push(body ?? '');
+  for await (const batch of shown.batches) for (const { request } of batch) bodies.push(request?.body ?? '');
   shown.close();
   expect(shown.plan.occurrence).toBe('2026-11-23T09:00:00Z');
   expect(brief(await dueAt(project, at))).toEqual(['hello send 11-23T09:00']);

@@ -3,8 +3,10 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { sendPlan } from '../../src/operations/send-once.ts';
 import { createExpander } from '../../src/plan/expand.ts';
-import { type Fence, openFence } from '../../src/plan/fence.ts';
+import { openFence } from '../../src/plan/fence.ts';
 import { createPlan } from '../../src/plan/plan.ts';
+import { createAddressReader } from '../../src/providers/addresses.ts';
+import { type AddressForm, type NumberForm, requestFor } from '../../src/providers/provider.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
 import { createMemory } from '../../src/send/memory.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -234,7 +236,7 @@ describe('the last look before a request', () => {
     const plan = await createPlan(campaign, { environment: 'staging', occurrence: 'once', nowMs: Date.now() });
     const broken = {
       ...plan,
-      expander: (startMs: number) => createExpander(campaign, plan.environment, plan.referenceOf, startMs),
+      expander: (startMs: number) => createExpander(campaign, plan.environment, plan.referenceOf, { startMs }),
     };
     const options = { cwd: project.root, env: KEY, now: Date.now, environment: 'staging', confirm: async () => true };
     const { report } = await sendPlan(broken, { ...options, concurrency: 1 }, createMemory());
@@ -254,25 +256,47 @@ describe('the last look before a request', () => {
   });
 
   it.each([
-    ['a number', 'e164', '{"recipients":[{"msisdn":"+447700900001"}]}', true],
-    ['digits', 'digits', '{"recipients":[{"msisdn":"447700900001"}]}', true],
-    ['00', '00', '{"recipients":[{"msisdn":"00447700900001"}]}', true],
-    ['an email address', 'e164', '{"recipients":[{"email":"ANN@example.com"}]}', true],
-    ['another number', 'e164', '{"recipients":[{"msisdn":"+447700900003"}]}', false],
-    ['one of several', 'e164', '{"recipients":[{"msisdn":"+447700900001"},{"msisdn":"+447700900003"}]}', false],
-    ['a contact', 'e164', '{"addressBook":{"contacts":[{"id":"ann"}]}}', false],
-    ['no recipient', 'e164', '{"body":{}}', false],
-    ['a recipient without an address', 'e164', '{"recipients":[{"to":"+447700900001"}]}', false],
-  ] as const)('%s', async (_, msisdn, body, holds) => {
-    expect((await fenceWith(msisdn)).holds(body)).toBe(holds);
+    ['a number', 'e164', 'msisdn', '{"recipients":[{"msisdn":"+447700900001"}]}', true],
+    ['digits', 'digits', 'msisdn', '{"recipients":[{"msisdn":"447700900001"}]}', true],
+    ['00', '00', 'msisdn', '{"recipients":[{"msisdn":"00447700900001"}]}', true],
+    ['an email address', 'e164', 'email', '{"recipients":[{"email":"ANN@example.com"}]}', true],
+    ['another number', 'e164', 'msisdn', '{"recipients":[{"msisdn":"+447700900003"}]}', false],
+    [
+      'one of several',
+      'e164',
+      'msisdn',
+      '{"recipients":[{"msisdn":"+447700900001"},{"msisdn":"+447700900003"}]}',
+      false,
+    ],
+    ['a contact', 'e164', 'contact', '{"addressBook":{"contacts":[{"id":"ann"}]}}', false],
+    ['a contact where numbers are asked for', 'e164', 'msisdn', '{"addressBook":{"contacts":[{"id":"ann"}]}}', false],
+    ['no recipient', 'e164', 'msisdn', '{"body":{}}', false],
+    ['a recipient without an address', 'e164', 'msisdn', '{"recipients":[{"to":"+447700900001"}]}', false],
+    [
+      'one of several without an address',
+      'e164',
+      'msisdn',
+      '{"recipients":[{"msisdn":"+447700900001"},{"to":"+447700900003"}]}',
+      false,
+    ],
+    ['no JSON', 'e164', 'msisdn', 'recipients=%2B447700900001', false],
+  ] as const)('%s', async (_, msisdn, address, body, holds) => {
+    expect(await isHeld({ msisdn, address }, body)).toBe(holds);
   });
 });
 
-async function fenceWith(msisdn: 'e164' | 'digits' | '00'): Promise<Fence> {
+/** Whether the fence holds a request with these bytes, for a provider that writes numbers like that. */
+async function isHeld(
+  { msisdn, address }: { readonly msisdn: NumberForm; readonly address: AddressForm },
+  body: string,
+): Promise<boolean> {
   const { campaign } = await loadCampaign('texts', { cwd: project.root, now: Date.now() });
   const environment = campaign.project.environments.get('staging');
   if (environment === undefined) throw new Error('there is staging');
-  const fence = await openFence({ ...environment, wire: { ...environment.wire, msisdn } }, campaign.project);
-  if (fence === null) throw new Error('it has a fence');
-  return fence;
+  const fence = await openFence(environment, campaign.project);
+  const file = requestFor(environment.provider, 'sms', 'text', address);
+  if (fence === null || file === null) throw new Error('it has a fence and a form');
+  const addressesIn = createAddressReader(file, address, msisdn);
+  const form = { url: '', path: '', contentType: 'application/json', write: () => body, addressesIn };
+  return fence.holds({ reference: 'r', form, body });
 }

@@ -23,8 +23,9 @@ async function shown(root: string) {
   const rows = await previewRows('hello', { cwd: root, now: NOW });
   const found: unknown[] = [];
   for await (const batch of rows.batches) {
-    for (const { decision, body, sharedWith, fallbacks } of batch) {
-      const request = body === null ? null : (JSON.parse(body) as { channel: string; recipients: readonly unknown[] });
+    for (const { decision, request: made, sharedWith, fallbacks } of batch) {
+      const request =
+        made === null ? null : (JSON.parse(made.body) as { channel: string; recipients: readonly unknown[] });
       const what = request === null ? decision.decision : `${request.channel} to ${request.recipients.length}`;
       found.push([what, decision.to, sharedWith, fallbacks.length]);
     }

@@ -74,7 +74,9 @@ async function requestsOf({ written }: Row): Promise<readonly JsonObject[]> {
     const bodies: string[] = [];
     const shown = await previewRows('hello', { cwd: folder, now: () => Date.UTC(2026, 10, 21) });
     for await (const batch of shown.batches) {
-      for (const { body, fallbacks } of batch) bodies.push(...(body === null ? [] : [body]), ...fallbacks);
+      for (const { request, fallbacks } of batch) {
+        bodies.push(...[...(request === null ? [] : [request]), ...fallbacks].map(({ body }) => body));
+      }
     }
     return bodies.map((body) => JSON.parse(body) as JsonObject);
   } finally {

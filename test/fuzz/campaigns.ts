@@ -205,11 +205,6 @@ export const WIRE: Tree = {
   characterSets: { auto: 'AUTO' },
   messageTypes: { marketing: 'MKT' },
   msisdn: 'digits',
-  emailField: 'address',
-  content: { email: '/recipients/0/email', rcs: '/rich/card', 'messaging-app': '/body/whatsapp' },
-  contentNames: { subject: 'title', buttons: 'actions' },
-  referenceName: 'ref',
-  validityDigits: 6,
   response: {
     messageId: ['/id'],
     error: ['/error/message'],

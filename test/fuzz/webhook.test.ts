@@ -92,8 +92,8 @@ it(
           {
             address: (text) => (text.includes('@') ? text : null),
             meaningOf: () => 'answer',
+            referenceOf: (text) => text,
             channels: [],
-            referenceNames: ['hb'],
           },
         ),
     );

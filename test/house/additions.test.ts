@@ -119,14 +119,17 @@ recipients: { csv: people.csv, toyPrefix: "+4474" }
     expect(await handbill(project.root, 'report', 'hello', '--format', 'toy')).toBe('toy hello finished\n');
   });
 
-  it('notices a change of the field of the environment, and of the key for providers', async () => {
-    const written = (own: string) =>
-      `environments: { live: { baseUrl: "https://api.example.com", apiKey: { env: KEY }, ${own} } }\n`;
+  it('notices a change of the field of the environment, and of the provider file, and has the provider', async () => {
+    const written = (own: string) => `environments: { live: { ${own} } }\n`;
+    const API = 'baseUrl: "https://api.example.com", apiKey: { env: KEY }';
+    const toy = readFileSync(join(tree.root, 'src/providers/toy.yaml'), 'utf8');
     using project = createProject({
       'handbill.yaml': '',
       'hello/campaign.yaml':
         'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: people.csv\n',
       'hello/people.csv': 'msisdn\n+447911123401\n',
+      'one.yaml': toy,
+      'two.yaml': toy.replace('first', 'second'),
     });
     const settingsOf = async (own: string): Promise<string> => {
       project.write('handbill.yaml', written(own));
@@ -135,14 +138,18 @@ recipients: { csv: people.csv, toyPrefix: "+4474" }
     };
     const hashes: string[] = [];
     for (const own of [
-      'toyNote: one',
-      'toyNote: one, wire: {}',
-      'toyNote: two',
-      'toyNote: one, wire: { toyMark: some }',
+      `${API}, toyNote: one`,
+      `${API}, toyNote: one, wire: {}`,
+      `${API}, toyNote: two`,
+      'provider: ./one.yaml',
+      'provider: ./two.yaml',
     ]) {
       hashes.push(await settingsOf(own));
     }
     expect(hashes[1]).toBe(hashes[0]);
-    expect(new Set(hashes).size).toBe(3);
+    expect(new Set(hashes).size).toBe(4);
+    project.write('handbill.yaml', written('provider: toy'));
+    const row = JSON.parse(await handbill(project.root, 'preview', 'hello', '--env', 'live', '--format', 'jsonl'));
+    expect(row.request).toMatchObject({ url: 'https://toy.example/send', body: 'number=%2B447911123401&text=Hi' });
   });
 });

@@ -95,12 +95,23 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
       after('src/plan/settings.ts', 'const ENVIRONMENT = {', "toyNote: 'message',"),
     ],
   },
-  'a key for providers': {
+  'a provider with a key of its own': {
     lists: ['Add a provider'],
     edits: [
-      before('schemas/project.schema.json', '        "referenceName": {', TEXT_KEY('toyMark', 'A mark.')),
-      after('src/model/project.ts', 'export interface Wire {', 'readonly toyMark: string;'),
-      before('src/campaign/wire-defaults.json', '  "characterSets": {', '"toyMark": "none",'),
+      {
+        file: 'src/providers/toy.yaml',
+        was: '',
+        is: `title: Toy
+url: https://toy.example/send
+channels: { sms: text }
+toyMark: first
+requests:
+  - form: { number: "{to}", text: "{text}" }
+`,
+      },
+      before('schemas/provider.schema.json', '    "msisdn": {', TEXT_KEY('toyMark', 'A mark.')),
+      after('src/providers/provider.ts', 'export interface Provider {', 'readonly toyMark: string | null;'),
+      after('src/campaign/read-provider.ts', '    title: file.title,', 'toyMark: file.toyMark ?? null,'),
     ],
   },
   'a channel': {

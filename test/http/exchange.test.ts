@@ -8,7 +8,9 @@ import type { Attempt } from '../../src/model.ts';
 /** An exchange whose hooks are called here as undici calls them, in orders that no server can bring about. */
 function start(startedAt = performance.now()): { exchange: Exchange; attempts: Attempt[] } {
   const attempts: Attempt[] = [];
-  const exchange = new Exchange('{}', 'r', startedAt, 1_000, (attempt) => attempts.push(attempt));
+  const target = { path: '/v2/messages', contentType: 'application/json' };
+  const posted = { body: '{}', reference: 'r', target, authorization: null };
+  const exchange = new Exchange(posted, startedAt, 1_000, (attempt) => attempts.push(attempt));
   return { exchange, attempts };
 }
 

@@ -1,17 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
-import type { Campaign, Environment, SendDecision, Wire } from '../../src/model.ts';
-import { createExpander, createReference, validityOnWire } from '../../src/plan/expand.ts';
+import { builtIn, DEFAULT_PROVIDER } from '../../src/campaign/read-provider.ts';
+import type { Campaign, Environment, SendDecision } from '../../src/model.ts';
+import { createExpander, createReference } from '../../src/plan/expand.ts';
 import { changedInputs, createPlanFile, parsePlanFile } from '../../src/plan/plan-file.ts';
 import { canonical } from '../../src/plan/settings.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import { jsonText } from '../../src/util/escape.ts';
 
 const environment: Environment = {
   name: 'sandbox',
   identity: 'sandbox',
+  provider: builtIn(DEFAULT_PROVIDER).provider,
+  vars: {},
+  secrets: null,
+  baseUrl: 'http://sandbox.invalid',
   url: 'http://sandbox.invalid/v2/messages',
-  apiKey: null,
   ratePerSecond: null,
   concurrency: null,
   proxy: null,
@@ -59,14 +64,17 @@ function decision(personal: Personal, key = 'k'): SendDecision {
     variables: null,
     metaData: null,
     content: null,
+    headers: null,
+    sms: null,
   };
   return { key, to: '+447700900123', variant: null, ...message, ...personal } as unknown as SendDecision;
 }
 
 const reference = (key: string) => `ref-${key}`;
 
-function body(c: Campaign, personal: Personal = { text: 'Hi' }, wire: Partial<Wire> = {}): unknown {
-  const expander = createExpander(c, { ...environment, wire: { ...DEFAULT_WIRE, ...wire } }, reference, START);
+function body(c: Campaign, personal: Personal = { text: 'Hi' }, words: Partial<Provider> = {}): unknown {
+  const provider = { ...environment.provider, ...words };
+  const expander = createExpander(c, { ...environment, provider }, reference, { startMs: START });
   const one = decision(personal);
   return JSON.parse(expander.one(one, one).body);
 }
@@ -138,32 +146,23 @@ describe('the body of a request', () => {
   const rich = { tree: {}, texts: new Map(), places: new Map() };
   const buttons = { buttons: [{ text: 'Yes', reply: 'yes' }] };
 
-  it('puts rich content beside the text, or where wire says and under its names', () => {
+  it('puts rich content beside the text', () => {
     const c = campaign({ channel: 'rcs', content: rich });
     expect(body(c, { text: 'Hi', content: buttons })).toMatchObject({ body: { text: 'Hi', content: buttons } });
-    const content = { ...DEFAULT_WIRE.content, sms: '/recipients/0/rich', rcs: '/recipients/0/rich' };
-    const moved = body(c, { text: 'Hi', content: buttons }, { content, contentNames: { reply: 'postback' } });
-    expect(moved).toMatchObject({ body: { text: 'Hi' }, recipients: [{ rich: { buttons: [{ postback: 'yes' }] } }] });
   });
 
-  it('writes numbers, addresses, types and references as wire says', () => {
+  it('writes numbers, addresses and types with the words of the provider', () => {
     const c = campaign({ messageType: 'marketing', validity: { kind: 'until', epochMs: START } });
-    const wire = {
-      msisdn: 'digits',
-      messageTypes: { marketing: 'M' },
-      referenceName: 'ref',
-      validityDigits: 7,
-    } as const;
-    expect(body(c, { text: 'Hi' }, wire)).toMatchObject({
+    const words = { msisdn: 'digits', messageTypes: { marketing: 'M' } } as const;
+    expect(body(c, { text: 'Hi' }, words)).toMatchObject({
       messageType: 'M',
-      validity: '2026-11-21T09:00:00.0050000+00:00',
-      recipients: [{ msisdn: '447700900123', metaData: { ref: 'ref-k' } }],
+      validity: '2026-11-21T09:00:00.005+00:00',
+      recipients: [{ msisdn: '447700900123', metaData: { handbill: 'ref-k' } }],
     });
     expect(body(c, { text: 'Hi' }, { msisdn: '00' })).toMatchObject({ recipients: [{ msisdn: '00447700900123' }] });
     const email = campaign({ channel: 'email', recipients: { kind: 'email' } as Campaign['recipients'] });
     const to = '"a b"@example.com';
     expect(body(email, { text: 'Hi', to })).toMatchObject({ recipients: [{ email: to }] });
-    expect(body(email, { text: 'Hi', to }, { emailField: 'address' })).toMatchObject({ recipients: [{ address: to }] });
   });
 
   it('names a contact, whose metadata is the message’s', () => {
@@ -178,7 +177,7 @@ describe('the body of a request', () => {
   });
 
   it('holds several recipients, each with its own reference; the same ones have the same idempotency key', () => {
-    const expander = createExpander(campaign(), environment, reference, START);
+    const expander = createExpander(campaign(), environment, reference, { startMs: START });
     const both = [decision({ text: 'Hi' }, 'a'), decision({ text: 'Hi', to: '+447700900124' }, 'b')];
     const request = expander.many(both);
     expect(JSON.parse(request.body)).toMatchObject({
@@ -191,10 +190,6 @@ describe('the body of a request', () => {
     expect(request.addressees.map((one) => one.reference)).toEqual(['ref-a', 'ref-b']);
     expect(expander.many(both).reference).toBe(request.reference);
     expect(expander.many(both.slice(0, 1)).reference).not.toBe(request.reference);
-  });
-
-  it('writes an instant with fractional seconds and a numeric offset', () => {
-    expect(validityOnWire({ kind: 'until', epochMs: START }, 0)).toBe('2026-11-21T09:00:00.005+00:00');
   });
 });
 

@@ -179,13 +179,11 @@ const MISTAKES: readonly (readonly [label: string, campaign: string])[] = [
 ];
 
 const WIRES: readonly string[] = [
-  'contentNames: { text: KEY }',
-  'contentNames: { KEY: text }',
-  'content: KEY',
-  'content: /body/KEY',
-  'content: { KEY: /body/x }',
-  'referenceName: KEY',
-  'emailField: KEY',
+  'channels: { sms: KEY }',
+  'channels: { KEY: x }',
+  'characterSets: { KEY: KEY }',
+  'msisdn: KEY',
+  'KEY: x',
   'idempotencyHeader: KEY',
   'unsupportedChannel: { codes: [KEY], statuses: [KEY] }',
   'response: { recipients: [KEY], recipientStatus: { at: [/KEY], refused: [KEY] } }',
@@ -206,6 +204,21 @@ describe('the key, typed where it does not belong, is not shown', () => {
       using project = projectWith('name: proof\nchannel: rcs\ntemplate: { text: x }\nrecipients: people.csv\n', wire);
       await expectHidden(project);
     }
+  });
+
+  it.each([
+    'provider: KEY',
+    'provider: ./providers/KEY.yaml',
+    'vars: { account: KEY }',
+    'vars: { KEY: x }',
+    'secrets: { token: KEY }',
+    'secrets: { KEY: { env: TOKEN } }',
+    'secrets: { token: { env: KEY } }',
+    'secrets: { token: { file: KEY } }',
+  ])('in an environment: %s (S7)', async (line) => {
+    const settings = `\n    ${line.replaceAll('KEY', CANARY_KEY)}`;
+    using project = projectWith('name: proof\nchannel: rcs\ntemplate: { text: x }\nrecipients: people.csv\n', settings);
+    await expectHidden(project);
   });
 
   it('as the winner on the command line (S7)', async () => {

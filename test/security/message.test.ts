@@ -22,9 +22,9 @@ interface Sent extends Ran {
 }
 
 /** Sends one campaign to one recipient, and says what was posted. */
-async function send(campaign: string, name: string, partial = '', wire = '{}'): Promise<Sent> {
+async function send(campaign: string, name: string, partial = ''): Promise<Sent> {
   using project = createProject({
-    'handbill.yaml': `partials: partials\nenvironments:\n  test:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: HANDBILL_API_KEY }\n    wire: ${wire}\n`,
+    'handbill.yaml': `partials: partials\nenvironments:\n  test:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: HANDBILL_API_KEY }\n`,
     'partials/given.hbs': partial,
     'campaign.yaml': `name: proof\nfrom: Riverside\n${campaign}\n`,
     'people.csv': `msisdn,email,name\n+447400100000,ana@example.com,"${name.replaceAll('"', '""')}"\n`,
@@ -129,19 +129,6 @@ it('what is wrong with a template is said once', async () => {
   expect(stderr).toContain('template.id');
 });
 
-it.each([
-  ['of a card', '{ contentNames: { title: description } }', 'description'],
-  ['of a button in it', '{ contentNames: { reply: text } }', 'text'],
-])('no part of a message gets lost under the name of another: %s', async (_, wire, name) => {
-  const campaign =
-    'channel: rcs\ncontent: { card: { title: T, description: D, buttons: [{ text: B, reply: b }] } }\nrecipients: people.csv';
-  const { status, stderr, bodies } = await send(campaign, 'Ana', '', wire);
-  expect(stderr).toContain(`error[invalid-value]: Two parts of the content of rcs would be called "${name}"`);
-  expect({ status, bodies }).toEqual({ status: 2, bodies: [] });
-  const swapped = await send(campaign, 'Ana', '', '{ contentNames: { title: description, description: title } }');
-  expect(swapped.bodies[0]).toContain('"card":{"description":"T","title":"D",');
-});
-
 it.each(['__proto__.name', 'constructor.name', 'prototype.name', '.name'])(
   'no variable becomes a key that means something to a program: %s (S12)',
   async (need) => {
@@ -151,12 +138,3 @@ it.each(['__proto__.name', 'constructor.name', 'prototype.name', '.name'])(
     expect({ status, bodies }).toEqual({ status: 2, bodies: [] });
   },
 );
-
-it('the reference does not take the place of the header by which one unsubscribes', async () => {
-  const campaign = `${EMAIL}\ncontent: { subject: x, text: x, unsubscribe: { url: "https://x.example/" } }`;
-  for (const name of ['List-Unsubscribe', 'list-unsubscribe-post']) {
-    const { status, stderr } = await send(campaign, 'Ana', '', `{ referenceName: ${name} }`);
-    expect(stderr).toContain('handbill.yaml:6:');
-    expect(status).toBe(2);
-  }
-});

@@ -200,7 +200,8 @@ describe('an address that was corrected after the message had gone out', () => {
     pendingAt(here);
     const shown = await previewRows('hello', { cwd: here.root, env: {}, now: () => NOON, environment: 'api' });
     const bodies: string[] = [];
-    for await (const batch of shown.batches) for (const { body } of batch) if (body !== null) bodies.push(body);
+    for await (const batch of shown.batches)
+      for (const { request } of batch) if (request !== null) bodies.push(request.body);
     shown.close();
     const { report } = await send('hello', options(here));
     expect(report.totals).toMatchObject({ accepted: 2 });

@@ -42,7 +42,7 @@ export interface EndpointWatch {
   connectFailed(code: string): void;
 }
 
-export interface SimulatedEndpoint extends Omit<Endpoint, 'stopWaiting'> {
+export interface SimulatedEndpoint extends Endpoint {
   /** The process is dead: what it waited for ends at once and means nothing. */
   die(): void;
 }
@@ -244,13 +244,17 @@ function createEndpoint(
     end(flight, facts);
   };
   const stop = (flight: InFlight): void => end(flight, failed(flight.phase, flight.since, 'HANDBILL_STOPPED'));
+  const stopWaiting = (): void => {
+    for (const waiter of waiting.splice(0)) waiter.resolve(failed('P1', waiter.since, 'HANDBILL_STOPPED'));
+  };
   const stopAll = (): void => {
     closed = true;
-    for (const waiter of waiting.splice(0)) waiter.resolve(failed('P1', waiter.since, 'HANDBILL_STOPPED'));
+    stopWaiting();
     for (const flight of flights) stop(flight);
   };
 
   return {
+    stopWaiting,
     reserve() {
       if (!closed) watch.ready();
       if (closed || idle <= promised) return false;

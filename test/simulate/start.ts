@@ -200,7 +200,7 @@ export function beginStart(options: StartOptions): Start {
     };
     const wire = compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses });
     const first = { run: prepared.finishLoad(), limit: plan.limit, posted: null };
-    const end = await sendRounds(first, start, (pass) => sendRun(start, pass, { endpoint, wire }));
+    const end = await sendRounds(first, start, (pass) => sendRun(start, pass, { endpoint, wire, secrets: {} }));
     await endpoint.close(campaign.campaign.send.timeoutMs);
     rules.ended(end.state, end.ledgerError !== null);
     const { state, halt, opensAtMs } = end;

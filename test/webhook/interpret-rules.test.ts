@@ -219,13 +219,6 @@ describe('fields', () => {
     expect(readOne({ messageId: 'x'.repeat(201), id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
     expect(readOne({ messageId: 'a\u0007b', id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
   });
-
-  it('a reference under another name is found there too', () => {
-    const event = { messageId: 'm', status: 'sent', recipients: [{ metaData: { hb_ref: 'r-1' } }] };
-    const body = Buffer.from(JSON.stringify(event));
-    expect(interpreter({}, ['hb_ref']).interpret(body, NOW).events).toMatchObject([{ reference: 'r-1' }]);
-    expect(interpreter({}, ['a/b~c']).interpret(body, NOW).events).toMatchObject([{ reference: null }]);
-  });
 });
 
 describe('a mapping', () => {
