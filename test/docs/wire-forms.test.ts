@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readWire } from '../../src/campaign/environments.ts';
+import { builtIn, DEFAULT_PROVIDER } from '../../src/campaign/read-provider.ts';
 import type { WireFile } from '../../src/campaign/written.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import type { Verdict } from '../../src/http/classify.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
-import type { Json, Wire } from '../../src/model.ts';
+import type { Wire } from '../../src/model.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { startOtherApi } from '../helpers/other-api.ts';
+import { entryOf, example, formOf, wireOfExample } from './provider-page.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'wire.md'), 'utf8');
+const SETTINGS = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference', 'wire-settings.md'), 'utf8');
 const KEY = 'test-key';
 /** How the page calls each form of answers. */
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -23,34 +26,29 @@ const ANN = '+447700900124';
 const OLD = '+447700900844';
 const BAD = '+447700900400';
 
-/** The settings that the page gives for answers of this form. */
-function settingsOf(form: string): WireFile {
-  const [, row] = new RegExp(`^\\| ${ANSWERS[form]} \\| \`(.*)\` \\|$`, 'm').exec(PAGE) ?? [];
-  if (form !== 'per-recipient') return row === undefined ? {} : (parse(row) as WireFile);
-  const [, example = ''] = /^```yaml\n(environments:\n {2}other:[\s\S]*?)^```/m.exec(PAGE) ?? [];
-  return (parse(example) as { environments: { other: { wire: WireFile } } }).environments.other.wire;
+interface Api {
+  readonly provider: Provider;
+  readonly wire: Wire;
 }
 
-/** A message as these settings write it. */
-function messageFor(recipients: readonly string[], wire: Wire): Json {
-  const numbers = recipients.map((to) => (wire.msisdn === 'digits' ? to.slice(1) : to));
-  return {
-    channel: wire.channels.rcs,
-    body: { text: 'Your table is ready.' },
-    recipients: numbers.map((msisdn) => ({ msisdn, metaData: { [wire.referenceName]: `r-${msisdn}` } })),
-  };
+/** How the docs tell handbill to speak to an API whose answers have this form. */
+function apiOf(form: string): Api {
+  if (form === 'per-recipient') return { provider: example().provider, wire: wireOfExample() };
+  const [, row] = new RegExp(`^\\| ${ANSWERS[form]} \\| \`(.*)\` \\|$`, 'm').exec(SETTINGS) ?? [];
+  const wire = readWire(row === undefined ? {} : (parse(row) as WireFile));
+  return { provider: builtIn(DEFAULT_PROVIDER).provider, wire };
 }
 
 async function send(
   { url }: { readonly url: string },
-  settings: WireFile,
+  { provider, wire }: Api,
   recipients: readonly string[],
 ): Promise<readonly Verdict[]> {
-  const wire = readWire(settings);
+  const { write, contentType: sent } = formOf(provider, 'rcs');
   const answer = await fetch(`${url}/v2/messages`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': KEY },
-    body: JSON.stringify(messageFor(recipients, wire)),
+    headers: { 'content-type': sent, 'x-api-key': KEY },
+    body: write(recipients.map((to) => entryOf(to, `r-${to}`))),
   });
   const contentType = answer.headers.get('content-type');
   const facts = { phase: 'P4', status: answer.status, error: null, retryAfter: null, latencyMs: 1 } as const;
@@ -96,14 +94,14 @@ describe.each([
     mixed: ['rejected status', 'rejected status'],
   },
 ] as const)('$form', ({ form, several, refused, mixed }) => {
-  const settings = settingsOf(form);
+  const settings = apiOf(form);
   let api: { readonly url: string } & AsyncDisposable;
   beforeAll(async () => {
     api = form === 'default' ? await startSandbox({ apiKey: KEY }) : await startOtherApi(form);
   });
   afterAll(() => api[Symbol.asyncDispose]());
 
-  it('is understood, with the settings of the page', async () => {
+  it('is understood, with the settings of the docs', async () => {
     const [one] = await send(api, settings, [ANN]);
     expect(one).toMatchObject({ outcome: 'accepted', messageId: expect.stringMatching(/^sbx-/) });
     expect(told(await send(api, settings, [OLD]))).toEqual([UNSUPPORTED]);

@@ -4,14 +4,17 @@ import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments } from '../../src/campaign/environments.ts';
+import { builtIn, DEFAULT_PROVIDER, providerNames } from '../../src/campaign/read-provider.ts';
 import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { ProjectFile } from '../../src/campaign/written.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
-import type { JsonObject, Wire } from '../../src/model.ts';
+import type { JsonObject } from '../../src/model.ts';
+import { piecesOf } from '../../src/providers/text.ts';
+import { isKnownName } from '../../src/providers/values.ts';
 import { check } from '../campaign/helper.ts';
+import { blocks, entryOf, example, formOf, PAGE, wireOfExample } from './provider-page.ts';
 
-const PAGE = read('wire.md');
 const REFERENCE = read('reference/wire-settings.md');
 const DEFAULTS_AT = REFERENCE.indexOf('## Default places');
 const TABLES = rowsOf(REFERENCE.slice(0, DEFAULTS_AT));
@@ -24,10 +27,6 @@ function read(page: string): string {
 /** The rows of tables that begin with a setting: its name, and the cell beside it. */
 function rowsOf(text: string): ReadonlyMap<string, string> {
   return new Map([...text.matchAll(/^\| `([\w.-]+)` \| (.*?) \|/gm)].map(([, name = '', cell = '']) => [name, cell]));
-}
-
-function blocks(language: string): readonly string[] {
-  return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
 }
 
 /** Every setting of the schema that is no group of others, and what the code has for it. */
@@ -49,7 +48,7 @@ function keysOf({ properties = {}, propertyNames, additionalProperties }: Schema
 }
 
 const WIRE = resolveSchema({ $ref: '#/definitions/wire' }, 'project').schema;
-const SETTINGS = settingsOf(WIRE, DEFAULT_WIRE);
+const SETTINGS = settingsOf(WIRE, { ...builtIn(DEFAULT_PROVIDER).provider, ...DEFAULT_WIRE });
 
 test('every setting has a row, and every row is a setting', () => {
   expect(SETTINGS.length).toBeGreaterThan(30);
@@ -61,10 +60,6 @@ test.each(SETTINGS)('%s: the default is the one in the code', (name, value) => {
   const cell = TABLES.get(name);
   if (cell === '[below](#default-places)') {
     expect(PLACES.get(name)).toBe((value as readonly string[]).map((place) => `\`${place}\``).join(' '));
-  } else if (name === 'content') {
-    expect(new Set(Object.values(DEFAULT_WIRE.content))).toEqual(new Set([cell?.replaceAll('`', '')]));
-  } else if (name.startsWith('content.')) {
-    expect(cell).toBe('that of `content`');
   } else if (cell === 'none') {
     expect(value ?? []).toEqual([]);
   } else {
@@ -77,37 +72,66 @@ test('default places are those of settings that say so', () => {
   expect([...PLACES.keys()].toSorted()).toEqual(said.toSorted());
 });
 
-describe('the example that differs in every way', () => {
-  const [, example = ''] = blocks('yaml');
+describe('the provider file of the page', () => {
   const [request = '', answer = ''] = blocks('json');
-  const { value, diagnostics } = check('project', example);
-  const read = readEnvironments(value as ProjectFile, null, '/');
-  const wire = read.environments.get('other')?.wire;
 
-  it('is a project file, and differs in nearly every setting', () => {
+  it('is one, and so are the settings beside it', () => {
+    const [settings = ''] = blocks('yaml');
+    const { value, diagnostics } = check('project', settings);
+    const read = readEnvironments(value as ProjectFile, null, '/', new Map([['production', example()]]));
     expect([...diagnostics, ...read.diagnostics]).toEqual([]);
-    const same = Object.entries(wire ?? {}).filter(([key, is]) => is === DEFAULT_WIRE[key as keyof Wire]);
-    expect(same.map(([key]) => key).toSorted()).toEqual(['idempotencyHeader', 'retryStatuses', 'tooLargeStatuses']);
+    expect(settings).toContain('provider: ./providers/other.yaml');
+  });
+
+  it('makes the request of the page', () => {
+    const form = formOf(example().provider, 'rcs');
+    const bytes = form.write([
+      entryOf('+447700900124', 'r-1', { buttons: [{ text: 'Thanks' }] }),
+      entryOf('+447700900844', 'r-2', { buttons: [{ text: 'Thanks' }] }),
+    ]);
+    expect(bytes).toBe(JSON.stringify(JSON.parse(request)));
+    expect(form.addressesIn(bytes)).toEqual(['+447700900124', '+447700900844']);
   });
 
   it('reads the answer as the page says', () => {
-    if (wire === undefined) throw new Error('There is no such environment.');
-    const { recipients, channel, messageType } = JSON.parse(request) as {
-      recipients: { msisdn: string; metaData: Record<string, string> }[];
-      channel: string;
-      messageType: string;
-    };
-    expect([channel, messageType]).toEqual([wire.channels.rcs, wire.messageTypes['transactional']]);
-    const addressees = recipients.map(({ msisdn, metaData }) => ({
-      to: `+${msisdn}`,
-      reference: metaData[wire.referenceName] ?? '',
-    }));
-    expect(addressees.map(({ reference }) => reference)).toEqual(['r-1', 'r-2']);
+    const addressees = [
+      { to: '+447700900124', reference: 'r-1' },
+      { to: '+447700900844', reference: 'r-2' },
+    ];
     const facts = { phase: 'P4', status: 200, error: null, contentType: null, retryAfter: null, latencyMs: 1 } as const;
-    const context = { wire: compilePointers(wire), firstAnswer: true, nowMs: 0, stopping: false };
+    const context = { wire: compilePointers(wireOfExample()), firstAnswer: true, nowMs: 0, stopping: false };
     expect(classifyMany({ ...facts, body: answer }, addressees, context)).toMatchObject([
       { outcome: 'accepted', messageId: 'm-1' },
       { outcome: 'rejected', reason: 'unsupported-channel', error: 'The device is an Android 4.4.' },
     ]);
   });
+});
+
+describe('the placeholders of the page', () => {
+  const [, table = ''] = PAGE.split('\n## Placeholders\n');
+  const names = [...(table.split('\n## ')[0] ?? '').matchAll(/`\{([\w.]+)\}`/g)].map(([, name = '']) => name);
+
+  it.each(names.filter((name) => !/^(?:var|secret|a$|b$)/.test(name)))('%s exists', (name) => {
+    expect(name === 'baseUrl' || isKnownName(name)).toBe(true);
+  });
+
+  it.each(providerNames())('are all that %s has', (name) => {
+    const text = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'providers', `${name}.yaml`), 'utf8');
+    const { url, auth = null, headers = {}, requests } = parse(text) as JsonObject;
+    const used = textsIn({ url, auth, headers, requests }).flatMap((one) =>
+      (piecesOf(one) ?? []).flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name])),
+    );
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((one) => !isOnPage(one))).toEqual([]);
+  });
+
+  function isOnPage(name: string): boolean {
+    return names.includes(name) || /^(?:var|secret|variables|content)\./.test(name);
+  }
+
+  function textsIn(value: unknown): readonly string[] {
+    if (typeof value === 'string') return [value];
+    if (value === null || typeof value !== 'object') return [];
+    return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+  }
 });
