@@ -45,7 +45,7 @@ describe('pages that are made', () => {
   it('have a row for every key, every field, every command and every option', () => {
     expect(all.get('docs/campaign.md')).toContain('| `recipients.defaultCountry` |');
     expect(all.get('docs/campaign.md')).toContain('| `limits.stopAfter.inDoubt` | integer from 1 or string |');
-    expect(all.get('docs/project.md')).toContain('| `environments.<name>.baseUrl` | string | required |');
+    expect(all.get('docs/project.md')).toContain('| `environments.<name>.provider` | string | `messages-v2` |');
     expect(all.get('docs/project.md')).toContain('| `environments.<name>.wire.retryStatuses` |');
     expect(all.get('docs/formats.md')).toContain('| `halt.next` | string |');
     expect(all.get('docs/formats.md')).toContain('| `doubts[].line` |');
