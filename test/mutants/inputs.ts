@@ -101,8 +101,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/expand.ts',
-        was: 'const reference = referenceOf(decision.key, message.channel, decision.resend);',
-        is: `const reference = referenceOf(\`\${decision.key} \${message.text}\`, message.channel);`,
+        was: 'onWire(referenceOf(decision.key, message.channel, decision.resend))',
+        is: `onWire(referenceOf(\`\${decision.key} \${message.text}\`, message.channel))`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },

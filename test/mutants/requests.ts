@@ -11,14 +11,14 @@ const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', onl
 const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
 
-const DISPATCHED = '    const { body } = exchange;\n    this.#client.dispatch(';
+const DISPATCHED = '    this.#client.dispatch({ path: target.path,';
 const HANDLER = '  // The connection is itself the handler of its probes.\n';
 
 /** The request again, by \`fetch\`, which follows what the API says. */
 const FETCH = `
   #fetch(exchange: Exchange, to: string): Promise<Response> {
     const { headers } = this.#options;
-    const pairs: [string, string][] = [];
+    const pairs: [string, string][] = [['content-type', exchange.target.contentType]];
     for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
     return fetch(to, { method: 'POST', headers: pairs, body: exchange.body });
   }
@@ -29,7 +29,7 @@ const FETCH = `
 const FETCHED = `    if (exchange.body.length > 0) {
       const read = async (): Promise<void> => {
         exchange.onRequestStart();
-        const response = await this.#fetch(exchange, this.#options.origin + path);
+        const response = await this.#fetch(exchange, this.#options.origin + target.path);
         exchange.onResponseStart(null, response.status, Object.fromEntries(response.headers));
         exchange.onResponseData(null, Buffer.from(await response.arrayBuffer()));
         exchange.onResponseEnd();

@@ -433,8 +433,8 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/deliver.ts',
-        was: 'if (fence === null || fence.holds(body)) return false;',
-        is: "if (fence === null || body !== '') return false;",
+        was: 'if (fence === null || fence.holds(request)) return false;',
+        is: "if (fence === null || request.body !== '') return false;",
       },
     ],
     proof: { in: 'cli/fences.test.ts', only: 'where every rule before it failed' },
@@ -468,7 +468,11 @@ export const RULES: readonly Mutant[] = [
     name: 'not-redirected',
     planted: 'requests go to their recipients although the environment redirects them',
     edits: [
-      { file: 'src/plan/expand.ts', was: 'if (to === undefined) return form;', is: "if (to !== '') return form;" },
+      {
+        file: 'src/plan/expand.ts',
+        was: 'found = { form, to: redirect?.get(address) };',
+        is: "found = { form, to: address === 'msisdn' ? undefined : redirect?.get(address) };",
+      },
     ],
     proof: { in: 'cli/fences.test.ts', only: 'sends to the one address' },
   },

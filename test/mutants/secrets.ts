@@ -20,8 +20,8 @@ export const SECRETS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/api.ts',
-        was: 'createRedactor(key.length < SHORTEST_KEY ? [] : [key])',
-        is: 'createRedactor(SHORTEST_KEY > 0 ? [] : [key])',
+        was: 'filter((secret) => secret.length >= SHORTEST_KEY)',
+        is: 'filter((secret) => secret.length < SHORTEST_KEY)',
       },
     ],
     proof: { in: 'faults/behaviours.test.ts', only: ': 400 that repeats the' },
