@@ -135,6 +135,7 @@ requests:
       },
       after('src/content/channels.ts', "import { sms } from './sms.ts';", "import { toyFax } from './toy-fax.ts';"),
       after('src/content/channels.ts', 'export const CHANNEL_TABLE = {', "'toy-fax': toyFax,"),
+      { file: 'src/providers/messages-v2.yaml', was: 'channels: { ', is: 'channels: { toy-fax: Fax, ' },
       {
         file: 'schemas/campaign.schema.json',
         was: '"email", "voice"],\n      "enumD',
