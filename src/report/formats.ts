@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Outcome, Report } from '../model.ts';
 import type { Formatter, Outcomes, ReportOptions } from './record.ts';
 
@@ -35,13 +35,13 @@ export async function* formatReport(
   options: ReportOptions,
 ): AsyncGenerator<string> {
   const write = await FORMATS[format].load();
-  yield* write(report, inTurns(outcomes), options);
+  yield* write(report, withPauses(outcomes), options);
 }
 
 /** Other work of this process runs between two batches, such as the timer that bounds memory (cli/shared/memory.ts). */
-async function* inTurns(outcomes: Outcomes): AsyncGenerator<readonly Outcome[]> {
+async function* withPauses(outcomes: Outcomes): AsyncGenerator<readonly Outcome[]> {
   for await (const batch of outcomes) {
     yield batch;
-    await turn();
+    await afterOthers();
   }
 }
