@@ -57,8 +57,9 @@ export function exportedNames(): { readonly values: readonly string[]; readonly 
 /** Every function that the package exports. */
 export function libraryFunctions(): readonly LibraryFunction[] {
   const { values } = exportedNames();
+  // Never beyond the end of a function: one without a written result type would take the next one with it.
   const forms =
-    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?function(\*?) (\w+)\(([\s\S]*?)\n?\): ([\s\S]*?) \{\n/g;
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?function(\*?) (\w+)\(((?:(?!\n\}\n)[\s\S])*?)\n?\): ((?:(?!\n\}\n)[\s\S])*?) \{\n/g;
   const all = sources().flatMap((text) =>
     [...text.matchAll(forms)].map(([, doc = '', , name = '', parameters = '', result = '']) => ({
       name,

@@ -1,5 +1,6 @@
+import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Outcome, Report } from '../model.ts';
-import type { Formatter, ReportOptions } from './record.ts';
+import type { Formatter, Outcomes, ReportOptions } from './record.ts';
 
 /** `rows`: with a record for each recipient. The module is loaded when needed. */
 interface Format {
@@ -30,9 +31,17 @@ export const PRINT_FORMATS = Object.keys(FORMATS) as [PrintFormat, ...PrintForma
 export async function* formatReport(
   format: ReportFormat,
   report: Report,
-  outcomes: AsyncIterable<readonly Outcome[]> | Iterable<readonly Outcome[]>,
+  outcomes: Outcomes,
   options: ReportOptions,
 ): AsyncGenerator<string> {
   const write = await FORMATS[format].load();
-  yield* write(report, outcomes, options);
+  yield* write(report, withPauses(outcomes), options);
+}
+
+/** Other work of this process runs between two batches, such as the timer that bounds memory (cli/shared/memory.ts). */
+async function* withPauses(outcomes: Outcomes): AsyncGenerator<readonly Outcome[]> {
+  for await (const batch of outcomes) {
+    yield batch;
+    await afterOthers();
+  }
 }

@@ -22,6 +22,26 @@ const REPORT_FORMATS = PRINT_FORMATS.filter((format) => format !== 'html');
 const EXTENSIONS = { text: 'txt', brief: 'brief.txt', json: 'json', jsonl: 'jsonl', csv: 'csv' } as const;
 const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
 
+test.each(['csv', 'jsonl'] as const)(
+  '%s has one batch of rows at a time, and lets others run after each',
+  async (format) => {
+    let [made, written, most, turns] = [0, 0, 0, 0];
+    function* batches() {
+      for (; made < 5; most = Math.max(most, made - written)) {
+        made += 1;
+        setImmediate(() => {
+          turns += 1;
+        });
+        yield [outcome({ row: made })];
+      }
+    }
+    for await (const text of formatReport(format, PLAIN, batches(), OPTIONS)) {
+      if (text.includes('+')) written += 1;
+    }
+    expect({ made, written, most, turns }).toEqual({ made: 5, written: 5, most: 0, turns: 5 });
+  },
+);
+
 describe('golden outputs', () => {
   test.each(REPORT_FORMATS)('a run in trouble as %s', async (format) => {
     const options = { ...OPTIONS, campaignFile: 'campaigns/spring sale/campaign.yaml', currency: 'EUR' };
