@@ -147,7 +147,7 @@ function newest(texts: readonly string[], count: number): readonly string[] {
   return count === 0 ? [] : texts.slice(-Math.min(REMEMBERED, count));
 }
 
-/** A reference (plan/reference.ts) as a text of JSON: it has no character that JSON escapes. */
+/** A reference (plan/expand.ts) as a text of JSON: it has no character that JSON escapes. */
 const REFERENCE = /"[\w-]{22}"/g;
 
 /**

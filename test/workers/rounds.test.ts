@@ -11,7 +11,7 @@ import { type Network, openNetwork, portOf } from './hosts.ts';
 import { planRound, playRound, type RoundPlan, type RoundResult } from './round.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-/** Rounds are beside each other, each lane with a server of its own: what one does to it must not meet another. */
+/** So many rounds run at a time, each on its own server: the faults of one must not meet another. */
 const LANES = 3;
 /** `send` itself is lost with its host, and others and the next start go on. */
 const LOST: Partial<RoundPlan> = { fault: 'lose', victim: 0, hosts: true, again: true };
@@ -58,7 +58,7 @@ function onThisMachine(plan: RoundPlan): RoundPlan {
 }
 
 async function playAll(plans: readonly RoundPlan[]): Promise<readonly RoundResult[]> {
-  // Each lane takes the next one that is left.
+  // Each takes the next plan that is left.
   const left = plans.values();
   const lanes = Array.from({ length: Math.min(LANES, plans.length) }, () => left);
   const played = await inLanes(lanes.length, lanes, async (mine) => {

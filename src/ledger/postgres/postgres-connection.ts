@@ -413,7 +413,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 };
 
-/** As for the rate limiter of one process (send/rate-limiter.ts). */
+/** As for the rate limiter of one process (send/throttle.ts). */
 const CATCH_UP_MS = 20;
 
 /** When the next tokens of this name are valid, in ms from now, and for how long none is given out. */
