@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
 import type { Provider, ValueSpec } from '../providers/provider.ts';
-import { fillUrl, needsBaseUrl } from '../providers/url.ts';
+import { fillUrl, needsBaseUrl, originOf } from '../providers/url.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { isList, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
@@ -26,12 +26,14 @@ const AT_SANDBOX: At = { baseUrl: 'http://sandbox.invalid', url: 'http://sandbox
  * The environments of a project, with the sandbox. Checks beyond the schema: base URL, proxy, header name.
  * @param folder - real path of the folder of handbill.yaml, for key files
  * @param providers - by the name of the environment; absent where it names none, or a wrong one
+ * @param reported - pointers of values that have been reported, and are not missing
  */
 export function readEnvironments(
   file: ProjectFile,
   yaml: YamlFile | null,
   folder: string,
   providers: ReadonlyMap<string, ReadProvider>,
+  reported: ReadonlySet<string> = new Set(),
 ): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
@@ -43,6 +45,9 @@ export function readEnvironments(
   for (const [name, environment] of inOrder) {
     const whereOf: WhereOf = (path) => whereIn(name, path);
     const report: Report = (path, code, message, hint) => {
+      const asked = ['environments', name, ...[path].flat()];
+      const isKnown = code === 'missing-key' && asked.some((_, i) => reported.has(pointerTo(asked.slice(0, i + 1))));
+      if (isKnown) return null;
       diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
       return null;
     };
@@ -232,7 +237,7 @@ function readSecrets(
 ): NonNullable<Environment['secrets']> {
   const isDefault = provider.name === DEFAULT_PROVIDER;
   if (isDefault && apiKey === undefined) {
-    report([], 'missing-key', '"apiKey" is missing.', 'For example: apiKey: { env: HANDBILL_API_KEY }');
+    report('apiKey', 'missing-key', '"apiKey" is missing.', 'For example: apiKey: { env: HANDBILL_API_KEY }');
   } else if (!isDefault && apiKey !== undefined) {
     const hint = `Write the secrets of ${provider.title} under "secrets": ${listed(Object.keys(provider.secrets))}.`;
     report('apiKey', 'invalid-value', `"apiKey" is for ${DEFAULT_PROVIDER} alone.`, hint);
@@ -259,12 +264,8 @@ function checkNames(
   for (const [name, { description, example, optional }] of Object.entries(specs)) {
     if (optional || Object.hasOwn(written, name)) continue;
     const value = key === 'vars' ? (example ?? '...') : `{ env: ${name.toUpperCase()} }`;
-    report(
-      [],
-      'missing-key',
-      `"${key}.${name}" is missing: ${description}.`,
-      `For example: ${key}: { ${name}: ${value} }`,
-    );
+    const hint = `For example: ${key}: { ${name}: ${value} }`;
+    report([key, name], 'missing-key', `"${key}.${name}" is missing: ${description}.`, hint);
   }
 }
 
@@ -282,7 +283,7 @@ function urlOf(
   report: Report,
 ): At {
   if (written === undefined && needsBaseUrl(text)) {
-    report([], 'missing-key', '"baseUrl" is missing.', 'For example: baseUrl: https://api.example.com');
+    report('baseUrl', 'missing-key', '"baseUrl" is missing.', 'For example: baseUrl: https://api.example.com');
     return AT_SANDBOX;
   }
   const checked = written === undefined ? null : checkBaseUrl(written);
@@ -296,11 +297,10 @@ function urlOf(
     report('baseUrl', 'invalid-base-url', message, `Write ${new URL(baseUrl).origin}.`);
     return AT_SANDBOX;
   }
-  const url = fillUrl(text, vars, baseUrl);
-  // A value such as a host can make a URL that is none.
-  const whole = checkBaseUrl(url);
-  if ('url' in whole) return { baseUrl, url };
-  report('vars', 'invalid-value', `The URL that the values make, ${url}, cannot be posted to.`, whole.hint);
+  // A value such as a host can make a URL that is none; path and query are those of the provider's file.
+  const origin = checkBaseUrl(fillUrl(originOf(text), vars, baseUrl));
+  if ('url' in origin) return { baseUrl, url: fillUrl(text, vars, baseUrl) };
+  report('vars', 'invalid-value', `The values make no URL that can be posted to: ${origin.problem}`, origin.hint);
   return AT_SANDBOX;
 }
 

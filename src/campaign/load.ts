@@ -147,7 +147,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     file,
     inputs: [own, ...project.inputs],
     listIsPassed: options.recipients !== undefined,
-    isExcused: (pointer) => checked.meant.has(pointer),
+    isExcused: (pointer) => checked.reported.has(pointer),
     now: options.now,
   });
   const twin = twinOf(found, checked.value, yaml, siblings, options.cwd);

@@ -41,7 +41,7 @@ export interface ReadProjectOptions {
 
 export async function readProject(place: ProjectPlace, options: ReadProjectOptions): Promise<ProjectReading> {
   const cwd = await realpath(options.cwd);
-  const { yaml, written, inputs, diagnostics: found } = await readProjectFile(place, cwd);
+  const { yaml, written, inputs, diagnostics: found, reported } = await readProjectFile(place, cwd);
   const diagnostics = [...found];
   const report: Report = (pointer, fault) => {
     const { code, message, hint } = fault;
@@ -50,7 +50,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     return null;
   };
   const { providers, faults } = await readProviders(written, yaml, place.root, cwd);
-  const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers);
+  const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers, reported);
   diagnostics.push(...faults, ...wrong);
   const names = { option: options.ledger ?? null, written: written.ledger };
   const { ledger, fault } = await findLedger(place.root, names);
@@ -124,7 +124,8 @@ export function fromRoot(root: string, path: string): string {
 }
 
 async function readProjectFile(place: ProjectPlace, cwd: string) {
-  const nothing = { written: Object.create(null) as ProjectFile, yaml: null, inputs: [], diagnostics: [] };
+  const written: ProjectFile = Object.create(null);
+  const nothing = { written, yaml: null, inputs: [], diagnostics: [], reported: new Set<string>() };
   if (place.file === null) return nothing;
   const file = displayPath(place.file, cwd);
   const found = await findFileInside(place.root, place.root, basename(place.file));
@@ -137,7 +138,8 @@ async function readProjectFile(place: ProjectPlace, cwd: string) {
   // A file of comments alone is allowed.
   if (yaml.value === null) return { ...nothing, yaml, inputs };
   const checked = checkProject(yaml);
-  return { written: checked.value, yaml: checked.yaml, inputs, diagnostics: checked.diagnostics };
+  const { value, diagnostics: wrong, reported } = checked;
+  return { written: value, yaml: checked.yaml, inputs, diagnostics: wrong, reported };
 }
 
 /** `pointer` is null for a command-line option. */

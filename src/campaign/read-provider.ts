@@ -140,7 +140,7 @@ function ruleOf(rule: NonNullable<ProviderFile['answers']>[number]): AnswerRule 
   return { statuses, codeAt, codes: code.map(String), textAt, text, verdict: then };
 }
 
-/** What the schema cannot say: placeholders that mean nothing, and a body that is neither or both. */
+/** Checks beyond the schema: placeholders that mean nothing, and a body that is neither or both. */
 function checkTexts(file: Partial<ProviderFile>, yaml: YamlFile): readonly Diagnostic[] {
   const { url = '', auth = {}, headers = {}, requests = [] } = file;
   const found: Diagnostic[] = [];

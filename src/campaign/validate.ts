@@ -25,8 +25,8 @@ export interface Checked<T> {
   /** With list items counted as in `value`, so that its pointers locate further faults. */
   readonly yaml: YamlFile;
   readonly diagnostics: readonly Diagnostic[];
-  /** Pointers of misspelt keys: they have been reported, and are not missing. */
-  readonly meant: ReadonlySet<string>;
+  /** Pointers of wrong values and of misspelt keys: they have been reported, and are not missing. */
+  readonly reported: ReadonlySet<string>;
 }
 
 export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
@@ -79,7 +79,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
     value: dropped.has('') || !isMapping(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
     yaml: renumbered(yaml, dropped),
     diagnostics: explained.map((e) => e.diagnostic),
-    meant,
+    reported: new Set([...dropped, ...meant]),
   };
 }
 

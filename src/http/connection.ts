@@ -324,7 +324,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly body: string;
   readonly reference: string;
   readonly target: Target;
-  /** Of this request alone; null: the headers of all requests say who sends it, or nothing does. */
+  /** Proves who sends this one request; null: the headers of all requests do that, or nothing does. */
   readonly authorization: string | null;
   /** On the monotonic clock, in ms. */
   readonly startedAt: number;

@@ -27,7 +27,8 @@ export async function readKey(
   const words = wordsOf(name);
   const read = await readSecret(source, env, baseFolder, words);
   if ('problem' in read) return read;
-  const wrong = checkHeaderValue(`The ${words.name} in ${read.place}`, read.secret);
+  // A scheme is written in the provider's file, never in the secret: a space was copied along.
+  const wrong = checkHeaderValue(`The ${words.name} in ${read.place}`, read.secret, /^[\x21-\x7e]+$/);
   return wrong === null ? { key: read.secret } : { problem: wrong };
 }
 
@@ -38,8 +39,8 @@ const HEADER_VALUE = /^(?:[A-Za-z]+ )?[\x21-\x7e]+$/;
  * Null when the value can be used in a header; the diagnostic never repeats the value.
  * @param name as people know it: `API key`, `x-api-key`
  */
-export function checkHeaderValue(name: string, value: string): Diagnostic | null {
-  if (HEADER_VALUE.test(value)) return null;
+export function checkHeaderValue(name: string, value: string, allowed = HEADER_VALUE): Diagnostic | null {
+  if (allowed.test(value)) return null;
   const why = value === '' ? 'is empty' : 'has characters that a header cannot hold';
   return problem('invalid-api-key', `${name} ${why}.`, {
     hint: 'Only printable ASCII without spaces is allowed; look for a newline or a space that was copied along.',

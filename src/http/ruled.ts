@@ -5,7 +5,7 @@ import { type ClassifyContext, type Verdict, verdict } from './classify.ts';
 import { retryAfterMs } from './waits.ts';
 
 /**
- * What the rules of the provider (`answers`) say of each recipient; null: nothing, so that the usual reading counts. None
+ * Applies the rules of the provider (`answers`) to each recipient; null: none fits, and the usual reading counts. None
  * applies to an answer that is cut, or that came before the request was complete.
  */
 export function ruled(
@@ -74,7 +74,7 @@ function verdictBy(
     case 'doubt':
       return verdict('in-doubt', 'unrecognised', { messageId, error });
     default: {
-      // A refusal that names none of several: a 4xx is sent in parts, and of a 2xx nobody knows whom it is about.
+      // A refusal that names none of several: a 4xx is sent in parts; a 2xx does not say which recipient it is about.
       if (recipients.length > 1 && isSuccess) return verdict('in-doubt', 'refused', { messageId, error });
       if (recipients.length > 1) return verdict('pending', 'too-large', { split: true, error });
       const reason = word === 'opted-out' ? 'opted-out' : word === 'unsupported' ? 'unsupported-channel' : 'refused';

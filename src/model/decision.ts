@@ -114,7 +114,7 @@ export interface StepMessage {
   readonly rendered: JsonObject | null;
   /** The recipient's own metadata; null without any. */
   readonly metaData: Readonly<Record<string, string>> | null;
-  /** Of an email, such as `List-Unsubscribe`; null without any. */
+  /** Headers of an email, such as `List-Unsubscribe`; null without any. */
   readonly headers: Readonly<Record<string, string>> | null;
   /** Characters that were replaced to stay in GSM-7; empty in most messages. */
   readonly replaced: readonly Replacement[];

@@ -157,7 +157,7 @@ export interface Wire {
     readonly codes: readonly string[];
     readonly codeAt: readonly string[];
   };
-  /** What answers mean, by status and code: the first that matches counts. */
+  /** Rules that say what an answer means, by status and code: the first that matches counts. */
   readonly answers: readonly AnswerRule[];
   /** Statuses that say that a request with several recipients is too large. */
   readonly tooLargeStatuses: readonly number[];

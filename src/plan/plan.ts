@@ -143,7 +143,7 @@ function stepsIn(campaign: Campaign): readonly Step[] {
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
 
-/** What the provider of the environment cannot send. */
+/** Reports messages that the provider of the environment cannot send. */
 function checkProvider(campaign: Campaign, { name, provider }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const at = { file: campaign.file };

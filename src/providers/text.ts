@@ -16,7 +16,7 @@ export interface Entry {
   readonly isGsm: boolean | null;
 }
 
-/** What a repetition is at: `{name}` and `{value}`. */
+/** One step of a repetition: `{name}` and `{value}`. */
 export interface Item {
   readonly name: string;
   readonly value: Json;
@@ -30,7 +30,7 @@ export type Value =
 /** The value of a name; null: there is none of that name. */
 export type Lookup = (name: string) => Value | null;
 
-/** A text in which placeholders stand: `Bearer {secret.key}`, `{characterSet|auto}`. */
+/** A part of a text with placeholders: `Bearer {secret.key}`, `{characterSet|auto}`. */
 export type Piece = string | { readonly name: string; readonly instead: string | null };
 
 /**
@@ -70,7 +70,7 @@ export function compileText(text: string, lookup: Lookup): Value {
     }
     return whole;
   };
-  return values.some((value) => 'of' in value) ? { of } : constant(of(NOBODY, undefined));
+  return values.some((value) => 'of' in value) ? { of } : constant(of(NO_ENTRY, undefined));
 }
 
 function placed({ name, instead }: Exclude<Piece, string>, lookup: Lookup): Value {
@@ -90,7 +90,7 @@ export function constant(value: Json | undefined): { readonly constant: Json | u
   return { constant: value };
 }
 
-const NOBODY: Entry = {
+const NO_ENTRY: Entry = {
   to: '',
   reference: '',
   text: null,

@@ -21,3 +21,8 @@ export function fillUrl(text: string, vars: Readonly<Record<string, string>>, ba
 export function needsBaseUrl(text: string): boolean {
   return text.includes('{baseUrl}');
 }
+
+/** Scheme, host and port of a URL of a provider file, with their placeholders; or `{baseUrl}`. */
+export function originOf(text: string): string {
+  return /^(?:[^:/]+:\/\/)?[^/?#]*/.exec(text)?.[0] ?? '';
+}

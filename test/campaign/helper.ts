@@ -51,7 +51,7 @@ export function brief(diagnostics: readonly Diagnostic[]): readonly string[] {
 /** Reads YAML and compares it with a schema. */
 export function check(kind: 'campaign' | 'project', text: string | Uint8Array): Omit<Checked<unknown>, 'yaml'> {
   const { yaml, diagnostics } = readYaml(Buffer.from(text as string), 'file.yaml');
-  if (yaml === null) return { value: null, diagnostics, meant: new Set() };
+  if (yaml === null) return { value: null, diagnostics, reported: new Set() };
   return kind === 'campaign' ? checkCampaign(yaml) : checkProject(yaml);
 }
 

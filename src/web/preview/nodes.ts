@@ -64,7 +64,7 @@ export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNod
 /** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
   readonly node: PreviewNode;
-  /** What each is, and its line `POST URL` by its number in `About`. */
+  /** A name for each, and its line `POST URL` by its number in `About`. */
   readonly requests: readonly (readonly [name: string, head: number])[];
 }
 
