@@ -1,6 +1,6 @@
 /**
- * Makes the reference pages that can be made: from the JSON Schemas, from the help of every command, and from the closed
- * set of codes, whose examples are run. `node .scripts/docs.ts` writes them, with `--check` it only compares and leaves
+ * Makes the reference pages that can be made: from the JSON Schemas, from the help of every command, from the files of
+ * providers, and from the closed set of codes, whose examples are run. `node .scripts/docs.ts` writes them, with `--check` it only compares and leaves
  * with status 1 where a page is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { commandsPage } from './docs-commands.ts';
 import { diagnosticsPage } from './docs-diagnostics.ts';
 import type { Pages } from './docs-markdown.ts';
 import { movesPage } from './docs-moves.ts';
+import { knownProviders, providerPage, providersPage } from './docs-providers.ts';
 import { campaignPage, formatsPage, projectPage } from './docs-schemas.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -20,6 +21,10 @@ export const MAKERS: Readonly<Record<string, () => string | Promise<string>>> = 
   'docs/project.md': projectPage,
   'docs/formats.md': formatsPage,
   'docs/reference/outcomes.md': movesPage,
+  'docs/providers.md': providersPage,
+  ...Object.fromEntries(
+    knownProviders().map((known) => [`docs/providers/${known.provider.name}.md`, () => providerPage(known)]),
+  ),
 };
 
 /** Makes pages; all of them when none is named. */

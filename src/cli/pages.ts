@@ -13,7 +13,16 @@ const DOCS = new URL('../../docs/', import.meta.url);
 
 /** The pages of docs/, with its recipes and the details of its guides, by name. */
 export function guides(): readonly Page[] {
-  return ['', 'recipes/', 'reference/']
+  return pagesIn(['', 'recipes/', 'reference/']);
+}
+
+/** One for each provider that comes with handbill. */
+export function providerPages(): readonly Page[] {
+  return pagesIn(['providers/']);
+}
+
+function pagesIn(folders: readonly string[]): readonly Page[] {
+  return folders
     .flatMap((folder) => readdirSync(new URL(folder, DOCS)).map((file) => new URL(`${folder}${file}`, DOCS)))
     .flatMap((file) => {
       const name = /(\w[\w-]*)\.md$/.exec(file.pathname)?.[1] ?? 'README';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageText } from '../../src/cli/help/page-text.ts';
-import { codePages, guides, placesOf, sections } from '../../src/cli/pages.ts';
+import { codePages, guides, placesOf, providerPages, sections } from '../../src/cli/pages.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { displayWidth } from '../../src/util/table.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
@@ -62,6 +62,9 @@ describe('handbill help', () => {
     [['help', 'wndows'], 'Did you mean "windows"?'],
     [['help', 'guide', 'send'], 'handbill help guides'],
     [['help', 'sendd'], 'Did you mean "send"?'],
+    [['help', 'providers', 'twillio'], 'There is no provider "twillio".\n  help: Did you mean "twilio"?'],
+    [['help', 'plvo'], 'Did you mean "plivo"?'],
+    [['help', 'provider', 'windows'], '`handbill help providers` lists them'],
   ])('of %j the nearest topic is named', async (args, says) => {
     const { status, err } = await handbill(root, args);
     expect(status).toBe(2);
@@ -84,9 +87,13 @@ describe('handbill help', () => {
     ['pre-commit', /^pre-commit\n\n/],
     ['opt-out', /^Which words opt out\n\n/],
     ['notAfter', /^It is in these guides:\n\n.*\n {2}windows +Send/s],
+    ['providers', /^Providers\n\n.*^messages-v2 .*\n46elks +SMS +1 .*^twilio +SMS, RCS, messaging app +1 /ms],
+    ['providers infobip', /^Infobip SMS\n\n.*host: "xxxxx\.api\.infobip\.com" # Host/s],
+    ['provider infobip', /^Infobip SMS\n\n/],
+    ['infobip', /^Infobip SMS\n\n/],
     ['Look up', /^It is in these guides:\n\n.*\n {2}webhooks +Look up\n/s],
   ])('%s leads to what a guide says about it', async (topic, says) => {
-    const { status, out } = await handbill(root, ['help', topic]);
+    const { status, out } = await handbill(root, ['help', ...topic.split(' ')]);
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(says) });
   });
 
@@ -97,7 +104,7 @@ describe('handbill help', () => {
 });
 
 describe('the text of a page', () => {
-  it.each([...guides(), ...codePages()].map((page) => [page.name, page] as const))(
+  it.each([...guides(), ...codePages(), ...providerPages()].map((page) => [page.name, page] as const))(
     '%s: every line of prose fits, and no mark of Markdown is left',
     (_, { markdown }) => {
       const text = pageText(markdown, { width: 80, colour: false });

@@ -250,8 +250,9 @@ test('the map has a link to each page, once', () => {
   expect(links.filter((page) => !page.startsWith('../')).toSorted()).toEqual(expected.toSorted());
 });
 
-test('there are 90 pages at most: a small guide is a section of its neighbour', () => {
-  expect(globSync('docs/**/*.md', { cwd: ROOT }).length).toBeLessThanOrEqual(90);
+test('there are 90 pages at most, beside those of providers: a small guide is a section of its neighbour', () => {
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).filter((path) => !path.startsWith(join('docs', 'providers')));
+  expect(pages.length).toBeLessThanOrEqual(90);
 });
 
 test('a guide fits into 6 KB: what few readers look up is in docs/reference', () => {

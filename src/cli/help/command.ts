@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
-import { codePages, guides, placesOf } from '../pages.ts';
+import { codePages, guides, type Page, placesOf, providerPages } from '../pages.ts';
 import { addExamples } from '../shared/options.ts';
 import { pageText } from './page-text.ts';
 
@@ -17,6 +17,8 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill help windows', 'a guide'],
     ['handbill help voice', 'a section of a guide, or the guides that have the word'],
     ['handbill help guide preview', 'a guide that is named as a command is'],
+    ['handbill help providers', 'the messaging APIs that handbill knows'],
+    ['handbill help providers twilio', 'what one of them can do, and its settings'],
     ['handbill help missing-variable', 'what an error means, with an example'],
   ]).action(async (topics: readonly string[]) => {
     const width = Math.min(proseWidth(context.width), WIDEST);
@@ -34,16 +36,35 @@ interface Shown {
 
 function answerTo([first, ...rest]: readonly string[], program: Command, shown: Shown): string {
   if (first === undefined) return program.helpInformation();
-  const isGuide = first === 'guide' || first === 'guides';
-  if (isGuide && rest.length === 0) return list(shown);
-  const name = (isGuide ? rest : [first, ...rest]).join(' ');
-  const page =
-    guides().find((guide) => guide.name === name) ?? codePages().find((code) => !isGuide && code.name === name);
-  const places = page !== undefined || isGuide ? [] : placesOf(name);
+  const kind = KINDS[first.replace(/s$/, '')];
+  if (kind !== undefined && rest.length === 0) return kind.all(shown);
+  const name = (kind === undefined ? [first, ...rest] : rest).join(' ');
+  const pages = kind?.pages() ?? [...guides(), ...codePages(), ...providerPages()];
+  const page = pages.find((one) => one.name === name);
+  const places = page !== undefined || kind !== undefined ? [] : placesOf(name);
   const [place = page] = places;
-  if (place === undefined) throw unknown(name, isGuide ? [] : program.commands.map((one) => one.name()));
+  if (place === undefined) throw unknown(name, kind, pages, kind === undefined ? program.commands : []);
   return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
 }
+
+interface Kind {
+  /** In a sentence. */
+  readonly name: string;
+  readonly hint?: string;
+  pages(): readonly Page[];
+  all(shown: Shown): string;
+}
+
+/** By the word before its name. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  guide: { name: 'guide', pages: guides, all: list },
+  provider: {
+    name: 'provider',
+    hint: '`handbill help providers` lists them, `handbill help wire` shows how to write a file for another API.',
+    pages: providerPages,
+    all: (shown) => pageText(guides().find(({ name }) => name === 'providers')?.markdown ?? '', shown),
+  },
+};
 
 function listPlaces(places: ReturnType<typeof placesOf>, { width }: Shown): string {
   const rows = places.map(({ guide, title }) => [guide, title]);
@@ -55,11 +76,11 @@ function list({ width }: Shown): string {
   return `${table(rows, [{}, { shrink: true }], { width, indent: 2 })}\nhandbill help guide NAME shows one.\n`;
 }
 
-/** @param commands - their names; none where only a guide was asked for */
-function unknown(name: string, commands: readonly string[]): Error {
-  const codes = commands.length === 0 ? [] : codePages();
-  const found = didYouMean(name, [...commands, ...[...guides(), ...codes].map((page) => page.name)]);
-  const hint = found.hint ?? '`handbill help` lists the commands, `handbill help guides` the guides.';
-  const what = commands.length === 0 ? 'guide' : 'command, guide or code of an error';
+function unknown(name: string, kind: Kind | undefined, pages: readonly Page[], commands: readonly Command[]): Error {
+  const found = didYouMean(name, [...commands.map((one) => one.name()), ...pages.map((page) => page.name)]);
+  const hint = found.hint ?? kind?.hint ?? LISTS;
+  const what = kind?.name ?? 'command, guide, provider or code of an error';
   return refuse(problem('usage', `There is no ${what} "${maskText(name)}".`, { hint }));
 }
+
+const LISTS = '`handbill help` lists the commands, `handbill help guides` the guides.';

@@ -1,0 +1,373 @@
+/** One page for each provider, their index, and the table of the README: from the files in src/providers. */
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { builtIn, DEFAULT_PROVIDER, providerNames } from '../src/campaign/read-provider.ts';
+import { CHANNEL_TABLE, CHANNELS, type Channel } from '../src/content/channels.ts';
+import { type Provider, requestFor } from '../src/providers/provider.ts';
+import { environmentText } from '../src/scaffold/environment.ts';
+import { listWithAnd } from '../src/util/words.ts';
+import { block, page, table } from './docs-markdown.ts';
+
+const ROOT = new URL('..', import.meta.url);
+
+/** What pages use of `NAME.yaml` beside the provider that handbill reads. */
+interface ProviderText {
+  readonly version: string;
+  readonly checked: string;
+  readonly sources: readonly string[];
+  readonly unverified: readonly string[];
+  readonly notes: readonly string[];
+  readonly idempotency?: { readonly header: string };
+  readonly webhook?: { readonly scheme?: string; readonly optOut?: object };
+  readonly reports?: { readonly optedOut?: readonly unknown[]; readonly fetch?: object };
+  readonly answers?: readonly { readonly then: string }[];
+}
+
+/** What pages use of `NAME.examples.yaml`. */
+interface Examples {
+  readonly requests: readonly {
+    readonly about: string;
+    readonly recipients: readonly unknown[];
+    readonly url: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body: string;
+  }[];
+  readonly answers: readonly { readonly about: string; readonly status: number; readonly then: string | string[] }[];
+  readonly webhooks?: readonly { readonly about: string; readonly query?: object; readonly then: Event | Event[] }[];
+}
+
+interface Event {
+  readonly state?: string;
+  readonly reference?: string;
+  readonly cause?: string | null;
+  readonly optsOut?: boolean;
+  readonly reply?: { readonly meaning?: string };
+  readonly challenge?: string;
+}
+
+interface Known {
+  readonly provider: Provider;
+  readonly text: ProviderText;
+  readonly examples: Examples | undefined;
+}
+
+export function knownProviders(): readonly Known[] {
+  // The API of the default first: every other one is by name.
+  const names = providerNames().toSorted((a, b) => Number(b === DEFAULT_PROVIDER) - Number(a === DEFAULT_PROVIDER));
+  return names.map((name) => {
+    const file = (ending: string): URL => new URL(`src/providers/${name}${ending}`, ROOT);
+    const examples = existsSync(file('.examples.yaml')) ? read<Examples>(file('.examples.yaml')) : undefined;
+    return { provider: builtIn(name).provider, text: read<ProviderText>(file('.yaml')), examples };
+  });
+}
+
+function read<Kind>(file: URL): Kind {
+  return parse(readFileSync(file, 'utf8')) as Kind;
+}
+
+/** docs/providers/NAME.md */
+export function providerPage({ provider, text, examples }: Known): string {
+  const { name, title } = provider;
+  return page(
+    title,
+    `\`provider: ${name}\` posts to ${title}, version ${text.version}. ${examples === undefined ? DEFAULT_API : checkedText(text)}`,
+    `## Set up\n\nIn \`handbill.yaml\`:`,
+    block('yaml', environmentText('production', provider)),
+    `Then \`handbill doctor --env production\` says what is missing, and [\`handbill send --test-to\`](../start.md#the-first-thing-to-send-a-test-to-yourself)
+sends one message to you. ${valuesText(provider)}`,
+    `## What it can do\n\n${abilities({ provider, text, examples })
+      .map(([what, how]) => `- **${what}**: ${how}`)
+      .join('\n')}`,
+    ...section('Know before you send', text.notes),
+    ...section('Unverified', text.unverified, UNVERIFIED),
+    ...(examples === undefined ? [DEFAULT_MORE] : exampleSections(examples, title)),
+    ...section('Sources', text.sources),
+  );
+}
+
+const DEFAULT_API = 'An environment without `provider` speaks it, and so does the [sandbox](../sandbox.md).';
+
+function checkedText({ checked }: ProviderText): string {
+  return `The facts on this page were last compared with their [sources](#sources) on ${checked}. Tests compare handbill with
+the examples below. They use no account at the provider.`;
+}
+
+const UNVERIFIED = 'No public source confirms these sentences. Check them with your account before you rely on them:';
+const DEFAULT_MORE = `## Requests and answers
+
+[Every field and feature](../fields.md) · [how an answer is read](../reference/answers.md) · [the description of the API in
+OpenAPI](../../schemas/messages.openapi.json) · [the sandbox](../sandbox.md) answers as this API does.`;
+
+function valuesText({ vars, secrets }: Provider): string {
+  const named = Object.values({ ...vars, ...secrets });
+  if (named.length === 0) return '';
+  return 'A secret is in an environment variable (`{ env: NAME }`) or a file of mode 0600 (`{ file: path }`), never in `handbill.yaml`.';
+}
+
+function section(title: string, sentences: readonly string[], intro?: string): readonly string[] {
+  if (sentences.length === 0) return [];
+  const list = sentences.map((sentence) => `- ${sentence.startsWith('https://') ? `<${sentence}>` : marked(sentence)}`);
+  return [`## ${title}\n\n${intro === undefined ? '' : `${intro}\n\n`}${list.join('\n')}`];
+}
+
+/** Names of settings as code. */
+function marked(sentence: string): string {
+  return sentence.replaceAll(/(?<![\w/@.`])(?:vars|secrets|template)\.\w+/g, '`$&`').replaceAll('|', '\\|');
+}
+
+function abilities(known: Known): readonly (readonly [what: string, how: string])[] {
+  const { provider, text } = known;
+  return [
+    ['Channels', channelsOf(provider)],
+    ['Content', contentOf(provider)],
+    ['Recipients in a request', recipientsOf(provider)],
+    ['Longest text', provider.limits.text === null ? 'no limit is known' : `${count(provider.limits.text)} characters`],
+    ['Validity', validityOf(provider)],
+    ['Repeated requests', repeatsOf(text)],
+    ['Delivery reports and replies', reportsOf(text)],
+    ["handbill's reference", referenceOf(known)],
+    ['Opt-outs that the API knows', optOutsOf(text)],
+  ];
+}
+
+function channelsOf({ channels }: Provider): string {
+  return listWithAnd(channelNames(channels).map((channel) => labelOf(channel)));
+}
+
+function channelNames(channels: Provider['channels']): readonly Channel[] {
+  return Object.keys(channels) as Channel[];
+}
+
+/** Inside of a sentence: a name in capitals stays. */
+function labelOf(channel: Channel): string {
+  const { label } = CHANNEL_TABLE[channel];
+  return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
+}
+
+function contentOf(provider: Provider): string {
+  const groups = new Map<string, Channel[]>();
+  for (const channel of channelNames(provider.channels)) {
+    const address = CHANNEL_TABLE[channel].address;
+    const [hasText, hasTemplate] = (['text', 'template'] as const).map(
+      (kind) => requestFor(provider, channel, kind, address) !== null,
+    );
+    const what = !hasText
+      ? 'templates of the provider only'
+      : hasTemplate
+        ? 'texts and templates of the provider'
+        : 'texts only';
+    groups.set(what, [...(groups.get(what) ?? []), channel]);
+  }
+  if (groups.size === 1) return [...groups.keys()].join('');
+  return [...groups].map(([what, channels]) => `${listWithAnd(channels.map(labelOf))}: ${what}`).join('; ');
+}
+
+function recipientsOf({ limits }: Provider): string {
+  return limits.recipients === 1 ? 'one' : `up to ${count(limits.recipients)} (\`send.recipientsPerRequest\`)`;
+}
+
+function validityOf({ requests, limits }: Provider): string {
+  if (!JSON.stringify(requests).includes('{validity.')) return 'cannot be set';
+  const [from, to] = limits.validity ?? [];
+  return from === undefined || to === undefined ? 'any' : `${duration(from)} to ${duration(to)}`;
+}
+
+function duration(seconds: number): string {
+  const units = [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+    ['second', 1],
+  ] as const;
+  const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? units[3];
+  return `${seconds / size} ${unit}${seconds === size ? '' : 's'}`;
+}
+
+function repeatsOf({ idempotency }: ProviderText): string {
+  return idempotency === undefined
+    ? 'the API has no key for them; a doubt stays a doubt'
+    : `the header \`${idempotency.header}\` has the reference; a doubt stays a doubt`;
+}
+
+/** How reports prove where they come from. */
+const PROOFS: Readonly<Record<string, { readonly brief: string; readonly whole: string }>> = {
+  standard: { brief: 'signature', whole: 'a signature (Standard Webhooks)' },
+  hmac: { brief: 'signature', whole: 'a signature over the body (HMAC)' },
+  basic: { brief: 'password', whole: 'a user and a password (Basic)' },
+  bearer: { brief: 'token', whole: 'a bearer token' },
+  path: { brief: 'secret URL', whole: 'a secret in the URL' },
+  ed25519: { brief: 'signature', whole: 'a signature over the body (Ed25519)' },
+  jwt: { brief: 'signed token', whole: 'a signed token (JWT)' },
+  'url-form': { brief: 'signature', whole: 'a signature over the URL and the form' },
+  'body-hmac': { brief: 'signature', whole: 'a signature over fields of the body (HMAC)' },
+};
+
+function proofOf({ webhook }: ProviderText) {
+  const scheme = webhook?.scheme ?? 'standard';
+  return PROOFS[scheme] ?? { brief: scheme, whole: scheme };
+}
+
+function reportsOf(text: ProviderText): string {
+  const fetched = text.reports?.fetch === undefined ? '' : '; handbill can also fetch them';
+  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}`;
+}
+
+/** By the examples: where a report has our reference, if it has it. */
+function referenceIn({ examples }: Known): 'field' | 'url' | 'none' {
+  if (examples === undefined) return 'field';
+  const events = (examples.webhooks ?? []).flatMap(({ query, then }) =>
+    [then].flat().map(({ reference, state }) => ({ reference, state, query })),
+  );
+  const found = events.filter(({ reference, state }) => reference !== undefined && state !== undefined);
+  const isInUrl = found.every(
+    ({ query, reference }) => Object.keys(query ?? {}).join() === 'ref' && reference !== undefined,
+  );
+  return found.length === 0 ? 'none' : isInUrl ? 'url' : 'field';
+}
+
+function referenceOf(known: Known): string {
+  const where = referenceIn(known);
+  if (where === 'field') return 'reports give it back';
+  if (where === 'url') return 'reports do not give it back: handbill puts it into the URL that they go to';
+  return 'reports do not give it back: the message id finds the recipient';
+}
+
+function optOutsOf({ answers = [], webhook, reports }: ProviderText): string {
+  const places = [
+    ...(answers.some(({ then }) => then === 'opted-out') ? ['answers'] : []),
+    ...((reports?.optedOut ?? []).length > 0 || webhook?.optOut !== undefined ? ['reports'] : []),
+  ];
+  return places.length === 0 ? 'not reported' : `reported in ${listWithAnd(places)}`;
+}
+
+function exampleSections({ requests, answers, webhooks = [] }: Examples, title: string): readonly string[] {
+  const [first] = requests;
+  const shared = requests.find(({ recipients }) => recipients.length > 1);
+  return [
+    '## A request',
+    ...[first, shared].flatMap((request) =>
+      request === undefined ? [] : [`${capital(request.about)}:`, block('http', requestText(request))],
+    ),
+    `## Answers\n\n${table(
+      ['the answer', 'status', 'handbill'],
+      answers.map(({ about, status, then }) => [about, String(status), [then].flat().map(readAs).join('; ')]),
+    )}`,
+    `## Delivery reports and replies\n\n${table(
+      [`${title} says`, 'handbill'],
+      webhooks.map(({ about, then }) => [about, [then].flat().map(heardAs).join('; ')]),
+    )}`,
+  ];
+}
+
+/** Long bodies are broken for people to read; handbill sends them on one line. */
+function requestText({ url, headers = {}, body }: Examples['requests'][number]): string {
+  const isJson = /^[[{]/.test(body);
+  const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
+  const lines = Object.entries({ 'content-type': type, ...headers }).map(([name, value]) => `${name}: ${value}\n`);
+  const shown = isJson ? JSON.stringify(JSON.parse(body), null, 2) : body.replaceAll('&', '\n&');
+  return `POST ${url}\n${lines.join('')}\n${shown}`;
+}
+
+const READ_AS: Readonly<Record<string, string>> = {
+  accepted: '`accepted`',
+  refused: '`rejected`',
+  'opted-out': '`rejected`, as opted out',
+  unsupported: '`rejected`; the next channel of `fallback` follows',
+  retry: 'tries again',
+  stop: 'halts the run',
+  doubt: '`in-doubt`',
+  split: 'sends each part of the request by itself',
+};
+
+function readAs(word: string): string {
+  return READ_AS[word] ?? word;
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  gone: 'the address does not exist',
+  'opted-out': 'the person has opted out',
+  'unsupported-channel': 'the person does not have the channel',
+};
+
+function heardAs({ state, cause, optsOut, reply, challenge }: Event): string {
+  if (reply !== undefined) return reply.meaning === 'opt-out' ? 'a reply that opts out' : 'a reply';
+  if (challenge !== undefined) return 'answers with the challenge';
+  const why = cause == null ? '' : `: ${CAUSES[cause] ?? cause}`;
+  return `\`${state}\`${why}${optsOut === true ? ', and the person has opted out' : ''}`;
+}
+
+/** docs/providers.md: narrow enough for a terminal of 80 columns. */
+export function providersPage(): string {
+  const rows = knownProviders().map((known) => {
+    const { name, limits } = known.provider;
+    return [
+      `[${name}](providers/${name}.md)`,
+      briefChannels(known.provider),
+      count(limits.recipients),
+      proofOf(known.text).brief,
+      { field: 'yes', url: 'in the URL', none: 'no' }[referenceIn(known)],
+    ];
+  });
+  const head = ['provider', 'channels', 'recipients', 'reports', 'reference'];
+  return page('Providers', PROVIDERS_INTRO, table(head, rows), PROVIDERS_END);
+}
+
+function briefChannels({ channels }: Provider): string {
+  const names = channelNames(channels);
+  return names.length === CHANNELS.length ? 'all' : names.map(labelOf).join(', ');
+}
+
+const PROVIDERS_INTRO = `handbill posts to these messaging APIs. An environment of \`handbill.yaml\` names one:
+
+\`\`\`yaml
+environments:
+  production:
+    provider: twilio
+    vars: { account: AC00000000000000000000000000000000 }
+    secrets: { token: { env: TWILIO_TOKEN } }
+\`\`\`
+
+\`handbill init --provider twilio\` writes it into a new project. The page of each provider has its \`vars\` and \`secrets\`, what it
+can do, a request, its answers and its reports. \`handbill help providers twilio\` shows that page in the terminal.`;
+
+const PROVIDERS_END = `## What the columns mean
+
+- **recipients**: the most that one request may have ([\`send.recipientsPerRequest\`](performance.md#several-recipients-in-one-request)).
+- **reports**: how a delivery report or a reply proves that it comes from the provider ([webhooks](webhooks.md)).
+- **reference**: whether a delivery report has handbill's reference. Then it finds its recipient also where handbill never got the
+  message id, which [resolves doubts](doubt.md).
+
+## What is checked
+
+Tests compare each request, answer and report with the examples of the provider, byte for byte. The examples come from public
+descriptions of the API, which each page lists. A page also lists what no public source confirms. No test uses an account at
+a provider, so [send a test to yourself](start.md#the-first-thing-to-send-a-test-to-yourself) first.
+
+## Other APIs
+
+For any other API, [write a provider file](wire.md). handbill cannot do these: signatures of requests (SigV4), fetching an OAuth2
+token, XML, uploads, and answers whose values are keyed by the number of the recipient.`;
+
+const START = '<!-- providers: made by .scripts/docs.ts -->';
+const END = '<!-- end of providers -->';
+
+/** The README with its table; the rest is written by hand. */
+export function readmeWithProviders(): string {
+  const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
+  const [before = '', rest = ''] = readme.split(START);
+  const [, after = ''] = rest.split(END);
+  const rows = knownProviders().map(({ provider }) => [
+    `[${provider.title}](docs/providers/${provider.name}.md)`,
+    channelsOf(provider),
+    provider.limits.recipients === 1 ? '1' : count(provider.limits.recipients),
+  ]);
+  return `${before}${START}\n\n${table(['API', 'channels', 'recipients in a request'], rows)}\n\n${END}${after}`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-GB');
+}
+
+function capital(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
+}
