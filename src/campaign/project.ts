@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { basename, relative, sep } from 'node:path';
+import { basename } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, Project, SenderRule } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
-import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
+import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
@@ -52,6 +52,9 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   const { providers, faults } = await readProviders(written, yaml, place.root, cwd);
   const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers, reported);
   diagnostics.push(...faults, ...wrong);
+  const files = new Map(
+    [...providers.values()].flatMap(({ provider: { input } }) => (input === null ? [] : [[input.file, input]])),
+  );
   const names = { option: options.ledger ?? null, written: written.ledger };
   const { ledger, fault } = await findLedger(place.root, names);
   if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
@@ -82,7 +85,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
       replies: { stopWords: [], startLifts: false, stopEnds: 'everything', ...written.webhook?.replies },
     },
   };
-  return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
+  return { project, place, written, yaml, inputs: [...inputs, ...files.values()], diagnostics, ledgerFault };
 }
 
 /** The provider of each environment that names one. */
@@ -116,11 +119,6 @@ export async function secretVariables(
   ];
   const names = sources.flatMap((source) => (source !== undefined && 'env' in source ? [source.env] : []));
   return { names: new Set(names), isValid: !diagnostics.some(({ severity }) => severity === 'error') };
-}
-
-/** A path inside the project: from the root, with `/`. */
-export function fromRoot(root: string, path: string): string {
-  return relative(root, path).split(sep).join('/');
 }
 
 async function readProjectFile(place: ProjectPlace, cwd: string) {

@@ -6,7 +6,7 @@ import type { AnswerRule, Provider, RequestFile, ValueSpec } from '../providers/
 import { piecesOf } from '../providers/text.ts';
 import { isKnownName } from '../providers/values.ts';
 import { isList, isMapping, type Json, pointerTo } from '../util/json.ts';
-import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
+import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { checkProvider, whereValue } from './validate.ts';
 import type { ProviderFile } from './written.ts';
@@ -58,14 +58,20 @@ export async function readProvider(
   const file = displayPath(found.path, cwd);
   const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) return { diagnostics: [{ ...read.fault, ...where }] };
-  return parseProvider(written, read.bytes, file);
+  const parsed = parseProvider(written, read.bytes, file);
+  if (!('provider' in parsed)) return parsed;
+  const input = {
+    role: 'provider',
+    file: fromRoot(root, found.path),
+    sha256: hash('sha256', read.bytes, 'hex'),
+  } as const;
+  return { ...parsed, provider: { ...parsed.provider, input } };
 }
 
 /** One that comes with handbill. Its file is not checked again at each start, which would cost half of it: a test does. */
 export function builtIn(name: string): ReadProvider {
   const file = `${name}.yaml`;
-  const bytes = readFileSync(`${FOLDER}${file}`);
-  return compiled(readYaml(bytes, file).yaml?.value as ProviderFile, name, bytes);
+  return compiled(readYaml(readFileSync(`${FOLDER}${file}`), file).yaml?.value as ProviderFile, name);
 }
 
 /** Checks a provider file. `name`: as an environment names it. */
@@ -74,20 +80,20 @@ export function parseProvider(name: string, bytes: Uint8Array, file: string): Re
   if (yaml === null) return { diagnostics };
   const checked = checkProvider(yaml);
   const wrong = [...checked.diagnostics, ...checkTexts(checked.value, checked.yaml)];
-  return wrong.length > 0 ? { diagnostics: wrong } : compiled(checked.value as ProviderFile, name, bytes);
+  return wrong.length > 0 ? { diagnostics: wrong } : compiled(checked.value as ProviderFile, name);
 }
 
-function compiled(file: ProviderFile, name: string, bytes: Uint8Array): ReadProvider {
-  return { provider: providerOf(file, name, hash('sha256', bytes, 'hex')), reading: readingOf(file) };
+function compiled(file: ProviderFile, name: string): ReadProvider {
+  return { provider: providerOf(file, name), reading: readingOf(file) };
 }
 
-function providerOf(file: ProviderFile, name: string, sha256: string): Provider {
+function providerOf(file: ProviderFile, name: string): Provider {
   const { characterSets, limits = {} } = file;
   const wordOf = (word: string | number | null | undefined): string | null => (word == null ? null : String(word));
   return {
     name,
     title: file.title,
-    sha256,
+    input: null,
     vars: specsOf(file.vars),
     secrets: specsOf(file.secrets),
     url: file.url,

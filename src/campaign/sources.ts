@@ -3,10 +3,9 @@ import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
-import { displayPath, findFolderInside } from '../util/paths.ts';
+import { displayPath, findFolderInside, fromRoot } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
-import { fromRoot } from './project.ts';
 import type { FallbackFile, StepFile } from './written.ts';
 
 export interface Sources {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hideKeys } from '../campaign/hide-keys.ts';
-import { checkCampaign, checkProject } from '../campaign/validate.ts';
+import { checkCampaign, checkProject, checkProvider } from '../campaign/validate.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import { readSmallFile } from '../util/paths.ts';
@@ -16,14 +16,14 @@ interface Leaf {
   readonly isSound: boolean;
 }
 
-/** Reads all settings of a campaign file or handbill.yaml, also unknown keys. Recipients are not settings. */
-export async function readRules(kind: 'campaign' | 'project', path: string | null): Promise<Rules> {
+/** Reads all settings of a campaign file, handbill.yaml or a provider file, also unknown keys. Recipients are not settings. */
+export async function readRules(kind: keyof typeof CHECKS, path: string | null): Promise<Rules> {
   if (path === null) return new Map();
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const { yaml } = readYaml(read.bytes, path);
   if (yaml === null) return null;
-  const checked = (kind === 'campaign' ? checkCampaign(yaml) : checkProject(yaml)).value;
+  const checked = CHECKS[kind](yaml).value;
   const leaves = new Map<string, Leaf>();
   const visit = (value: unknown, segments: readonly string[]): void => {
     if (kind === 'campaign' && isList(segments, value)) return;
@@ -38,6 +38,8 @@ export async function readRules(kind: 'campaign' | 'project', path: string | nul
   leaves.delete('/$schema');
   return leaves;
 }
+
+const CHECKS = { campaign: checkCampaign, project: checkProject, provider: checkProvider } as const;
 
 /** A mapping, or a list of mappings; a list of words is one value. */
 function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {

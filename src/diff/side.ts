@@ -2,11 +2,10 @@ import { copyFile, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findCampaign, peek } from '../campaign/find.ts';
 import { PROJECT_FILE, type ProjectPlace, yamlFilesBelow } from '../campaign/place.ts';
-import { fromRoot } from '../campaign/project.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import type { Diagnostic } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
-import { isInside, readSmallFile } from '../util/paths.ts';
+import { fromRoot, isInside, readSmallFile } from '../util/paths.ts';
 
 export interface Side {
   /** Real path of the project's root, or of the folder used in its place. */

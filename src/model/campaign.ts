@@ -361,13 +361,14 @@ export interface InputFile {
    * No files: `day`: from which relative dates in `recipients.where` count. `fence`: the addresses of `only`. `redirect`: the
    * address that all messages of a kind went to. `guards`: the limits and rules of each run of a standing plan.
    * `suppressions`: the names of the lists, whose entries may change. `stand-in`: its address and `wire`; `settings` is about
-   * its original.
+   * its original. A campaign has the `provider` files of all environments, and a plan that of its own.
    */
   readonly role:
     | 'campaign'
     | 'project'
     | 'template'
     | 'partial'
+    | 'provider'
     | 'recipients'
     | 'settings'
     | 'day'

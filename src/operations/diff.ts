@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
-import { fromRoot, readProject } from '../campaign/project.ts';
+import { readProject } from '../campaign/project.ts';
 import { checkout } from '../diff/checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from '../diff/compare-campaign.ts';
 import { type Range, type Revision, readRange } from '../diff/git.ts';
@@ -20,7 +20,7 @@ import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 import type { GitPlace } from '../util/git.ts';
-import { isInside } from '../util/paths.ts';
+import { fromRoot, isInside } from '../util/paths.ts';
 import {
   allowOption,
   checkAllow,
@@ -137,7 +137,7 @@ async function compare(
     before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
     after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
     environment: compareOptions.environment,
-    project: [...(await projectFileChanges(before, after)), ...project],
+    project: [...(await projectFileChanges(before, after)), ...project, ...(await providerChanges(before, after))],
     campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     unchanged: all
       .filter(isUnchanged)
@@ -177,6 +177,24 @@ async function projectFileChanges(before: Side, after: Side): Promise<readonly R
     const [first, second] = [said(was, key === main), said(is, key === newMain)];
     return [{ key, before: first, after: first === second ? `${second} (changed)` : second }];
   });
+}
+
+/** The settings of provider files that environments name: they change requests, and how answers are read. */
+async function providerChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
+  const [old, now] = [await providerFiles(before), await providerFiles(after)];
+  const changes = [...new Set([...old, ...now])].sort().map(async (file): Promise<readonly RuleChange[]> => {
+    const said = (files: ReadonlySet<string>): string | null => (files.has(file) ? 'a provider file' : null);
+    if (!old.has(file) || !now.has(file)) return [{ key: file, before: said(old), after: said(now) }];
+    const [was, is] = [before, after].map(({ root }) => readRules('provider', join(root, file)));
+    const rules = changedRules((await was) ?? null, (await is) ?? null);
+    return rules.map((rule) => ({ ...rule, key: `${file} ${rule.key}` }));
+  });
+  return (await Promise.all(changes)).flat();
+}
+
+async function providerFiles({ place, cwd }: Side): Promise<ReadonlySet<string>> {
+  const { inputs } = await readProject(place, { cwd });
+  return new Set(inputs.flatMap(({ role, file }) => (role === 'provider' ? [file] : [])));
 }
 
 type Pair = readonly [before: Placed | null, after: Placed | null];

@@ -1,5 +1,4 @@
 import { readNamedText } from '../campaign/named-file.ts';
-import { fromRoot } from '../campaign/project.ts';
 import { CHANNELS } from '../content/channels.ts';
 import { type PriceList, priceOf, readPrices } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
@@ -16,6 +15,7 @@ import type {
 } from '../model.ts';
 import { type Formats, PLAIN } from '../report/locale.ts';
 import { safeLine } from '../util/escape.ts';
+import { fromRoot } from '../util/paths.ts';
 import { iso } from '../util/time.ts';
 import { listWithAnd } from '../util/words.ts';
 

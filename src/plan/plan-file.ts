@@ -216,11 +216,11 @@ export function changedInputs(
     found.push({ input, what: was === undefined ? 'was added' : 'changed' });
   }
   for (const input of old.values()) found.push({ input, what: 'is gone' });
-  // The settings are those in force, so that a change of the campaign file changes them too: then the file is named alone.
-  const isOfCampaign = found.some(({ input }) => input.role === 'campaign');
-  return found
-    .filter(({ input }) => input.role !== 'settings' || !isOfCampaign)
-    .map(({ input, what }) => changed(input, what, since));
+  // The settings are those in force, so that a change of one of these files changes them too: then the file is named alone.
+  const roles = new Set(found.map(({ input }) => input.role));
+  const isTold = (role: InputFile['role']): boolean =>
+    roles.has('provider') ? role === 'settings' || role === 'stand-in' : roles.has('campaign') && role === 'settings';
+  return found.filter(({ input }) => !isTold(input.role)).map(({ input, what }) => changed(input, what, since));
 }
 
 const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {

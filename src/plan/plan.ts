@@ -12,7 +12,7 @@ import { addressKindOf, type CompiledCampaign, checkFor, compileCampaign } from 
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { createExpander, createReferences, type Expander, type ExpandOptions, type ReferenceOf } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
-import { settingsInputs } from './settings.ts';
+import { inputsOf } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 
 export interface Plan {
@@ -69,12 +69,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     occurrence,
     columns: list.columns,
     day,
-    inputs: [
-      ...campaign.inputs.filter((i) => i.role !== 'project'),
-      ...settingsInputs(campaign, environment),
-      ...(day === null ? [] : [dayInput(day)]),
-      ...(fence?.inputs ?? []),
-    ],
+    inputs: [...inputsOf(campaign, environment), ...(day === null ? [] : [dayInput(day)]), ...(fence?.inputs ?? [])],
     warnings: [...diagnostics, ...(fence?.notices ?? [])],
     compiled,
     fence,

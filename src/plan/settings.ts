@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { relative, sep } from 'node:path';
 import type { Campaign, Environment, InputFile, ListSpec, SendSettings, SourceText, Variables } from '../model.ts';
+import type { Provider } from '../providers/provider.ts';
 import { isText } from './compile.ts';
 
 /*
@@ -105,16 +106,7 @@ const SEND = {
 const ENVIRONMENT = {
   name: { neither: 'a stand-in continues the runs of its original' },
   identity: { neither: 'it names the run' },
-  provider: [
-    'message',
-    ({ sha256, channels, characterSets, messageTypes, msisdn }) => ({
-      sha256,
-      channels,
-      characterSets,
-      messageTypes,
-      msisdn,
-    }),
-  ],
+  provider: ['message', wordsOf],
   vars: 'message',
   secrets: { neither: 'keys are renewed' },
   baseUrl: { neither: 'it is in the URL' },
@@ -151,6 +143,18 @@ function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T)
   );
 }
 
+/** What requests depend on. The file of a project is another input. */
+function wordsOf({ name: _, title, input, vars, secrets, limits, ...words }: Provider): object {
+  return words;
+}
+
+/** The files that a campaign's messages are made of, but for its list, and the settings of the environment. */
+export function inputsOf(campaign: Campaign, environment: Environment): readonly InputFile[] {
+  const { input } = environment.provider;
+  const own = campaign.inputs.filter(({ role }) => role !== 'project' && role !== 'provider');
+  return [...own, ...(input === null ? [] : [input]), ...settingsInputs(campaign, environment)];
+}
+
 /** For a stand-in those of its original, whose runs it may continue; its own `wire` is another input. */
 export function settingsInputs(campaign: Campaign, environment: Environment): readonly InputFile[] {
   const { project, file, recipients } = campaign;
@@ -163,7 +167,7 @@ export function settingsInputs(campaign: Campaign, environment: Environment): re
   const settings: InputFile = { role: 'settings', file: project.file ?? file, sha256: digest(content) };
   if (original.name === environment.name) return [settings];
   const { url, wire, vars, provider } = environment;
-  const own = { url, wire, vars, provider };
+  const own = { url, wire, vars, provider: wordsOf(provider) };
   return [settings, { role: 'stand-in', file: `environments.${environment.name}`, sha256: digest(own) }];
 }
 

@@ -8,7 +8,7 @@ import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
-import { type BoundSetting, boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
+import { type BoundSetting, boundsInput, inputsOf, suppressionsInput } from './settings.ts';
 
 /** All inputs of a plan except the list and the day; and the guards, which here are all that bounds the list. */
 export function standingInputs({
@@ -23,8 +23,7 @@ export function standingInputs({
 /** Does not read the list. Throws HandbillError (exit 2): the addresses of `only` or `redirect` cannot be read. */
 export async function standingInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
   const fence = await openFence(environment, campaign.project);
-  const files = campaign.inputs.filter(({ role }) => role !== 'project');
-  const inputs = [...files, ...settingsInputs(campaign, environment), ...(fence?.inputs ?? [])];
+  const inputs = [...inputsOf(campaign, environment), ...(fence?.inputs ?? [])];
   return standingInputs({ campaign, environment, inputs });
 }
 

@@ -7,8 +7,8 @@ export interface Provider {
   /** `twilio`, or the path of the project's own file. */
   readonly name: string;
   readonly title: string;
-  /** Of the file: a change of it changes messages. */
-  readonly sha256: string;
+  /** The file of the project, an input of its messages; null: it comes with handbill. */
+  readonly input: { readonly role: 'provider'; readonly file: string; readonly sha256: string } | null;
   readonly vars: Readonly<Record<string, ValueSpec>>;
   readonly secrets: Readonly<Record<string, ValueSpec>>;
   /** With `{var.NAME}` and `{baseUrl}`. */

@@ -72,9 +72,9 @@ export function versionFacts(
     const other = one.inputs.filter(
       (input) => !first.some((was) => was.file === input.file && was.sha256 === input.sha256),
     );
-    // The settings are those in force, so that a change of the campaign file changes them too.
-    const isOfCampaign = other.some(({ role }) => role === 'campaign');
-    const files = other.flatMap(({ role, file }) => (role === 'settings' && isOfCampaign ? [] : [file]));
+    // The settings are those in force, so that a change of one of these files changes them too.
+    const isOfFile = other.some(({ role }) => role === 'campaign' || role === 'provider');
+    const files = other.flatMap(({ role, file }) => (role === 'settings' && isOfFile ? [] : [file]));
     const facts = [
       counts.length === 0 ? 'no message' : counts.join(', '),
       `since ${say.instant(one.since)}`,

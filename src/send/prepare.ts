@@ -186,10 +186,15 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
   return changes.map((change) => ({ ...change, hint: isOver ? `${ANOTHER_OCCURRENCE} ${hint}` : hint }));
 }
 
-/** Without the inputs of a stand-in that the other side lacks: a stand-in that takes a run over changes no message. */
+/**
+ * Without the inputs of a stand-in and of a provider that the other side lacks: a stand-in that takes a run over changes no
+ * message, and another file with the same words neither.
+ */
 function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): readonly InputFile[] {
   return inputs.filter(
-    ({ role, file }) => role !== 'stand-in' || others.some((other) => other.role === role && other.file === file),
+    ({ role, file }) =>
+      (role !== 'stand-in' && role !== 'provider') ||
+      others.some((other) => other.role === role && other.file === file),
   );
 }
 

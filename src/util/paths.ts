@@ -131,6 +131,11 @@ export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
+/** A path inside the project: from the root, with `/`. */
+export function fromRoot(root: string, path: string): string {
+  return relative(root, path).split(sep).join('/');
+}
+
 /** Relative or absolute, whichever is shorter; always with `/`. */
 export function displayPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
