@@ -361,7 +361,7 @@ export interface InputFile {
    * No files: `day`: from which relative dates in `recipients.where` count. `fence`: the addresses of `only`. `redirect`: the
    * address that all messages of a kind went to. `guards`: the limits and rules of each run of a standing plan.
    * `suppressions`: the names of the lists, whose entries may change. `stand-in`: its address and `wire`; `settings` is about
-   * its original. A campaign has the `provider` files of all environments, and a plan that of its own.
+   * its original. A campaign has the `provider` files of all environments; a plan has that of one environment.
    */
   readonly role:
     | 'campaign'

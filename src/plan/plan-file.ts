@@ -216,7 +216,7 @@ export function changedInputs(
     found.push({ input, what: was === undefined ? 'was added' : 'changed' });
   }
   for (const input of old.values()) found.push({ input, what: 'is gone' });
-  // The settings are those in force, so that a change of one of these files changes them too: then the file is named alone.
+  // The settings are those in force, so that a change of one of these files changes them too: then only the file is named.
   const roles = new Set(found.map(({ input }) => input.role));
   const isTold = (role: InputFile['role']): boolean =>
     roles.has('provider') ? role === 'settings' || role === 'stand-in' : roles.has('campaign') && role === 'settings';

@@ -143,7 +143,7 @@ function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T)
   );
 }
 
-/** What requests depend on. The file of a project is another input. */
+/** Everything in a provider file that changes requests. A file of the project is also a separate input. */
 function wordsOf({ name: _, title, input, vars, secrets, limits, ...words }: Provider): object {
   return words;
 }
