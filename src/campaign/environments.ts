@@ -1,20 +1,20 @@
-import { resolve } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
-import type { Provider, ValueSpec } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { fillUrl, needsBaseUrl, originOf } from '../providers/url.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { isList, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
-import { didYouMean } from '../util/suggest.ts';
+import { didYouMean, nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
 import { builtIn, DEFAULT_PROVIDER, type ReadProvider } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
-import { whereValue } from './validate.ts';
+import { whereKey, whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
@@ -48,7 +48,8 @@ export function readEnvironments(
       const asked = ['environments', name, ...[path].flat()];
       const isKnown = code === 'missing-key' && asked.some((_, i) => reported.has(pointerTo(asked.slice(0, i + 1))));
       if (isKnown) return null;
-      diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
+      const where = code === 'unknown-key' && yaml !== null ? whereKey(yaml, pointerTo(asked)) : whereOf([path].flat());
+      diagnostics.push(problem(code, message, { ...where, hint }));
       return null;
     };
     const original = originalOf(name, written, environments, report);
@@ -57,8 +58,16 @@ export function readEnvironments(
     const git = readGitRule(own, whereOf);
     refuseFiles(own.redirect, report);
     const fence = readFence(own, folder, whereOf);
-    const provider = providers.get(name) ?? builtIn(DEFAULT_PROVIDER);
-    const read = { ...readEnvironment(name, own, provider, folder, report), ...fence, approval, git };
+    const provider = providers.get(name);
+    const isWrong = own.provider !== undefined || reported.has(pointerTo(['environments', name, 'provider']));
+    // A provider that is wrong has been reported; nothing says what it asks for.
+    const ofProvider: Report = provider === undefined && isWrong ? () => null : report;
+    const used = provider ?? builtIn(DEFAULT_PROVIDER);
+    for (const secret of Object.keys(used.provider.secrets)) {
+      const place = yaml?.places.get(pointerTo(['environments', name, 'vars', secret]))?.value;
+      if (place !== undefined && !Object.hasOwn(used.provider.vars, secret)) yaml?.text.hide(...place);
+    }
+    const read = { ...readEnvironment(name, own, used, folder, report, ofProvider), ...fence, approval, git };
     environments.set(name, original === null ? read : standIn(read, original));
   }
   const sources = ({ webhook }: Environment) => webhook.receiver?.secrets.map((one) => JSON.stringify(one)) ?? [];
@@ -173,9 +182,11 @@ function readEnvironment(
   { provider, reading }: ReadProvider,
   folder: string,
   report: Report,
+  ofProvider: Report,
 ) {
   const { baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
-  const vars = readVars(written, provider, report);
+  const { vars = {} } = written;
+  if (name !== SANDBOX) checkNames('vars', vars, provider, ofProvider);
   countries?.forEach((country, i) => {
     const finding = checkCountry(country);
     if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
@@ -191,8 +202,8 @@ function readEnvironment(
     identity: name,
     provider: withWords(provider, wire),
     vars,
-    secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, report),
-    ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, report)),
+    secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, ofProvider),
+    ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, ofProvider)),
     ratePerSecond: ratio,
     concurrency: concurrency ?? null,
     countries: countries ?? null,
@@ -223,50 +234,70 @@ function withWords(provider: Provider, { channels, characterSets, messageTypes, 
   };
 }
 
-function readVars({ vars = {} }: Partial<EnvironmentFile>, provider: Provider, report: Report): Environment['vars'] {
-  checkNames('vars', vars, provider.vars, provider, report);
-  return vars;
-}
-
-/** `apiKey` is the one secret of `messages-v2`; all others are under `secrets`. */
+/** `apiKey` is the one secret of `messages-v2`; those of all others are under `secrets`. */
 function readSecrets(
-  { apiKey, secrets = {} }: Partial<EnvironmentFile>,
+  written: Partial<EnvironmentFile>,
   provider: Provider,
   folder: string,
   report: Report,
 ): NonNullable<Environment['secrets']> {
-  const isDefault = provider.name === DEFAULT_PROVIDER;
-  if (isDefault && apiKey === undefined) {
-    report('apiKey', 'missing-key', '"apiKey" is missing.', 'For example: apiKey: { env: HANDBILL_API_KEY }');
-  } else if (!isDefault && apiKey !== undefined) {
-    const hint = `Write the secrets of ${provider.title} under "secrets": ${listed(Object.keys(provider.secrets))}.`;
-    report('apiKey', 'invalid-value', `"apiKey" is for ${DEFAULT_PROVIDER} alone.`, hint);
+  const { apiKey, secrets = {} } = written;
+  if (provider.name !== DEFAULT_PROVIDER) {
+    if (apiKey === undefined) checkNames('secrets', secrets, provider, report);
+    else {
+      const message = `"apiKey" is for ${DEFAULT_PROVIDER} alone; ${provider.title} has "secrets".`;
+      report('apiKey', 'invalid-value', message, `Write instead: ${exampleOf('secrets', provider)}`);
+    }
+    return Object.fromEntries(Object.entries(secrets).map(([name, source]) => [name, keySource(source, folder)]));
   }
-  const written = isDefault && apiKey !== undefined ? { apiKey, ...secrets } : secrets;
-  if (!isDefault) checkNames('secrets', secrets, provider.secrets, provider, report);
-  return Object.fromEntries(Object.entries(written).map(([name, source]) => [name, keySource(source, folder)]));
+  const example = 'apiKey: { env: HANDBILL_API_KEY }';
+  if (written.secrets !== undefined) {
+    report(
+      'secrets',
+      'invalid-value',
+      `${DEFAULT_PROVIDER} has "apiKey" and no "secrets".`,
+      `Write instead: ${example}`,
+    );
+  } else if (apiKey === undefined) {
+    report('apiKey', 'missing-key', '"apiKey" is missing.', `For example: ${example}`);
+  }
+  return apiKey === undefined ? {} : { apiKey: keySource(apiKey, folder) };
 }
 
-/** Reports names that the provider does not ask for, and those that it needs. */
-function checkNames(
-  key: 'vars' | 'secrets',
-  written: object,
-  specs: Readonly<Record<string, ValueSpec>>,
-  { title }: Provider,
-  report: Report,
-): void {
+type Values = 'vars' | 'secrets';
+
+/** Reports names that the provider does not ask for, and those that it needs, unless one of the former means it. */
+function checkNames(key: Values, written: object, provider: Provider, report: Report): void {
+  const { title, [key]: specs } = provider;
   const known = Object.keys(specs);
+  const other = key === 'vars' ? 'secrets' : 'vars';
+  const meant = new Set<string | null>();
   for (const name of Object.keys(written)) {
     if (known.includes(name)) continue;
-    const hint = didYouMean(name, known).hint ?? (known.length === 0 ? 'Remove it.' : `It asks for ${listed(known)}.`);
-    report([key, name], 'unknown-key', `${title} asks for no "${key}.${name}".`, hint);
+    meant.add(nearest(name, known));
+    const isSecret = key === 'vars' && Object.hasOwn(provider.secrets, name);
+    const hint = Object.hasOwn(provider[other], name)
+      ? `Write instead: ${exampleOf(other, provider)}.${isSecret ? ' A secret that was committed must be replaced.' : ''}`
+      : (didYouMean(name, known).hint ?? (known.length === 0 ? 'Remove it.' : `It asks for ${listed(known)}.`));
+    report([key, name], isSecret ? 'literal-key' : 'unknown-key', `${title} asks for no "${key}.${name}".`, hint);
   }
-  for (const [name, { description, example, optional }] of Object.entries(specs)) {
-    if (optional || Object.hasOwn(written, name)) continue;
-    const value = key === 'vars' ? (example ?? '...') : `{ env: ${name.toUpperCase()} }`;
-    const hint = `For example: ${key}: { ${name}: ${value} }`;
+  for (const [name, { description, optional }] of Object.entries(specs)) {
+    if (optional || Object.hasOwn(written, name) || meant.has(name)) continue;
+    const hint = `For example: ${exampleOf(key, provider)}`;
     report([key, name], 'missing-key', `"${key}.${name}" is missing: ${description}.`, hint);
   }
+}
+
+/** All values that the provider needs, as an environment gives them. */
+function exampleOf(key: Values, { name: provider, [key]: specs }: Provider): string {
+  const file = basename(provider, extname(provider))
+    .replace(/[^a-z\d]+/gi, '_')
+    .replace(/^[\d_]+/, '');
+  const needed = Object.entries(specs).filter(([, { optional }]) => !optional);
+  const values = needed.map(([name, { example }]) => {
+    return `${name}: ${key === 'vars' ? (example ?? '...') : `{ env: ${`${file}_${name}`.toUpperCase()} }`}`;
+  });
+  return `${key}: { ${values.join(', ')} }`;
 }
 
 function listed(names: readonly string[]): string {

@@ -119,23 +119,27 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
     return { pointer, diagnostic: problem('invalid-value', message, { ...where, hint }) };
   }
   const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
-  const literal = value !== null && (written === null || isNoVariable(Reflect.get(written, 'env')));
+  const isNames = OF_PROVIDER.test(pointer) && (written !== null || Array.isArray(value));
+  const literal = value !== null && !isNames && (written === null || isNoVariable(Reflect.get(written, 'env')));
   const [code, message]: [Code, string] = literal
     ? ['literal-key', `${subject} is written into the file, or is not the name of a variable.`]
     : value === null
       ? ['wrong-type', `"${path}" is empty.`]
       : SECRETS.test(pointer)
         ? ['wrong-type', `"${path}" must be a list.`]
-        : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
+        : isNames
+          ? ['wrong-type', `"${path}" must be a mapping, with the names that the provider has for its secrets.`]
+          : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
   const replace = literal ? ` A ${noun} that was committed must be replaced.` : '';
   return { pointer, diagnostic: problem(code, message, { ...where, hint: `${hint}${replace}` }) };
 }
 
 const SECRETS = /^\/environments\/[^/]*\/webhook\/secrets$/;
+const OF_PROVIDER = /^\/environments\/[^/]*\/secrets$/;
 
 function keyNames(pointer: string) {
   const segments = parsePointer(pointer);
-  const [first, name = '', key] = segments;
+  const [first, name = '', key, secret] = segments;
   if (key === 'webhook') {
     const example = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
     return { subject: 'A secret of webhooks', path: dotted(segments), example, noun: 'secret' };
@@ -143,6 +147,13 @@ function keyNames(pointer: string) {
   if (first === 'suppressionKey') {
     const example = 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }';
     return { subject: 'The suppression key', path: first, example, noun: 'key' };
+  }
+  if (key === 'secrets') {
+    // A name that cannot be one may be the secret.
+    const isName = secret !== undefined && /^(?!(?:env|file)$)[a-z][A-Za-z0-9]{0,31}$/.test(secret);
+    const [path, shown] = isName ? [dotted(segments), secret] : [dotted(segments.slice(0, 3)), 'token'];
+    const example = `secrets: { ${shown}: { env: ${shown.toUpperCase()} } }`;
+    return { subject: `A secret of "${brief(name)}"`, path, example, noun: 'secret' };
   }
   const path = `environments.${brief(name)}.apiKey`;
   const example = 'apiKey: { env: HANDBILL_API_KEY }';

@@ -29,6 +29,6 @@ export function dots(text: string): string {
   return text.replace(/[^\s]/g, '•');
 }
 
-const KEY = /(?:(?:api|suppression)[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;
+const KEY = /(?:(?:api|suppression)[-_ ]?key|authorization|secret|token|password)\w{0,20}["']?[ \t]{0,20}[:=]/i;
 const PARAMETERS = /([?&](?:ssl)?password=)([^&#\s"']{1,1000})/gi;
 const CREDENTIALS = /(:\/\/)([^/\s@"']{1,1000}@)/g;

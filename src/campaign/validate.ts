@@ -48,7 +48,7 @@ export function whereValue(yaml: YamlFile, pointer: string): Where {
 }
 
 /** The place of the key at a pointer; for a list item or the file, of the value. */
-function whereKey(yaml: YamlFile, pointer: string): Where {
+export function whereKey(yaml: YamlFile, pointer: string): Where {
   const key = yaml.places.get(pointer)?.key;
   return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
 }
@@ -110,7 +110,10 @@ function namesIn({ propertyNames }: Schema, kind: FileKind): Schema['enum'] {
 function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
   const unknown = new Set(errors.filter((error) => error.keyword === 'additionalProperties').map(subjectOf));
   for (const [pointer, { value }] of yaml.places) {
-    const secret = API_KEY.test(pointer) || (/^\/(?:environments|webhook)\//.test(pointer) && unknown.has(pointer));
+    const secret =
+      API_KEY.test(pointer) ||
+      LIKE_SECRET.test(pointer) ||
+      (/^\/(?:environments|webhook)\//.test(pointer) && unknown.has(pointer));
     if (secret) yaml.text.hide(value[0], value[1]);
   }
 }
@@ -168,7 +171,10 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
   return explained;
 }
 
-const API_KEY = /^(?:\/environments\/[^/]*\/(?:apiKey|webhook\/secrets(?:\/\d+)?)|\/suppressionKey)/;
+/** A value of `vars` whose name is usual for secrets. */
+const LIKE_SECRET = /^\/environments\/[^/]*\/vars\/\w*(?:key|token|secret|password)$/i;
+const API_KEY =
+  /^(?:\/environments\/[^/]*\/(?:apiKey|secrets(?:\/[^/]*)?|webhook\/secrets(?:\/\d+)?)(?=\/|$)|\/suppressionKey)/;
 
 /** The value without the dropped parts; undefined for a list that becomes empty, which is wrong too. */
 function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {

@@ -215,10 +215,38 @@ describe('what is wrong with the settings', () => {
     expect(faults[0]?.hint).toMatch(/^[A-Z].*$/);
   });
 
-  it('tells that a misspelt var is both missing and unknown', async () => {
+  it('tells once that a var is misspelt, and not that it is missing', async () => {
     const faults = await faultsOf({ settings: settingsWith(`${NAMED}\nvars: { acount: A1 }\n${SECRETS}`) });
-    expect(placed(faults)).toEqual(['handbill.yaml missing-key 3:5', 'handbill.yaml unknown-key 4:13']);
-    expect(faults[1]?.hint).toBe('Did you mean "account"?');
+    expect(placed(faults)).toEqual(['handbill.yaml unknown-key 4:13']);
+    expect(faults[0]?.hint).toBe('Did you mean "account"?');
+  });
+
+  test.each([
+    ['twilio', 'vars: { account: A, token: SEKRET-1 }', 'literal-key', /secrets: \{ token: \{ env: TWILIO_TOKEN \} \}/],
+    ['infobip', 'vars: { host: a.example, key: SEKRET-1, x: 1 }', 'literal-key', /secrets: \{ key:/],
+    ['./providers/gateway.yaml', 'vars: { account: A, token: SEKRET-1 }', 'literal-key', /GATEWAY_TOKEN/],
+    ['46elks', 'vars: { user: a }\nsecrets: { password: [SEKRET-1] }', 'literal-key', /password: \{ env: PASSWORD \}/],
+    ['46elks', 'vars: { user: a }\nsecrets: { env: SEKRET-1 }', 'literal-key', /secrets: \{ token: \{ env: TOKEN/],
+    ['46elks', 'vars: { user: a }\nsecrets: { SEKRET-1 }', 'wrong-type', /secrets: \{ token: \{ env: TOKEN/],
+    ['46elks', 'vars: { user: a }\nsecrets: [SEKRET-1]', 'wrong-type', /secrets: \{ token: \{ env: TOKEN/],
+    ['46elks', 'vars: { user: a }\nsecrets: { password: { env: { a: SEKRET-1 } } }', 'invalid-value', /PASSWORD/],
+  ])('never shows a secret that is written into the file: %s, %s', async (provider, lines, code, hint) => {
+    const faults = await faultsOf({ settings: settingsWith(`provider: ${provider}\n${lines}`) });
+    expect(visible(faults)).not.toContain('SEKRET');
+    expect(faults.find((one) => one.code === code)?.hint).toMatch(hint);
+  });
+
+  it('messages-v2 has a key, every other provider has secrets', async () => {
+    const secrets = await faultsOf({
+      settings: settingsWith('baseUrl: https://a.example\nsecrets: { apiKey: { env: K } }'),
+    });
+    expect(secrets.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+      'messages-v2 has "apiKey" and no "secrets". Write instead: apiKey: { env: HANDBILL_API_KEY }',
+    ]);
+    const key = await faultsOf({ settings: settingsWith(`${NAMED}\n${VARS}\napiKey: { env: K }`) });
+    expect(key.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+      '"apiKey" is for messages-v2 alone; Gateway has "secrets". Write instead: secrets: { token: { env: GATEWAY_TOKEN } }',
+    ]);
   });
 
   test.each([
