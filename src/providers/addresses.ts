@@ -1,70 +1,151 @@
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
 import type { AddressForm, NumberForm, RequestFile } from './provider.ts';
-import { piecesOf } from './text.ts';
+import { asText, type Piece, piecesOf } from './text.ts';
 
-/** Keys down to a text; `*`: of every item. */
-interface Place {
-  readonly path: readonly string[];
-  /** Between several addresses in one text; null: there is one. */
-  readonly between: string | null;
-  /** Lengths of what is before and after an address: `whatsapp:{to}`. */
-  readonly before: number;
-  readonly after: number;
-}
+/** The addresses in a value of a request; null: the value is not as the file has it. */
+type Read = (value: unknown) => readonly string[] | null;
 
 /**
  * Reads the addresses of all recipients from the bytes of a request, in the form of the ledger. Empty where the request
- * cannot be understood. It knows where they are from the file that made the request, and not what made it.
+ * cannot be understood: it has a key, an item or an address that the file has not. It knows where addresses are from the
+ * file that made the request, and not what made it.
  */
 export function createAddressReader(
   { body }: RequestFile,
   kind: AddressForm,
   msisdn: NumberForm,
 ): (request: string) => readonly string[] {
-  const places = placesIn('json' in body ? body.json : body.form, []);
-  const documentOf = 'json' in body ? parseJson : fieldsOf;
-  const ledgerForm = (text: string): string => (kind === 'msisdn' ? `+${text.replace(PREFIX[msisdn], '')}` : text);
-  return (request) => {
-    const document = documentOf(request);
-    return places.flatMap(({ path, between, before, after }) =>
-      textsAt(document, path).flatMap((text) =>
-        (between === null ? [text] : text.split(between)).map((one) =>
-          ledgerForm(one.slice(before, one.length - after)),
-        ),
-      ),
-    );
+  const prefix = kind === 'msisdn' ? PREFIX[msisdn] : null;
+  const [tree, documentOf] = 'json' in body ? [body.json, parseJson] : [body.form, fieldsOf];
+  const read = readerOf(tree, prefix);
+  return (request) => read(documentOf(request)) ?? [];
+}
+
+/** Before a number that has a `+` in the ledger; null: addresses are as in the ledger. */
+type Prefix = string | null;
+const PREFIX: Readonly<Record<NumberForm, string>> = { e164: '+', digits: '', '00': '00' };
+
+function readerOf(tree: Json, prefix: Prefix): Read {
+  if (typeof tree === 'string') return textReader(tree, prefix);
+  if (isList(tree)) return listReader(tree, prefix);
+  if (!isMapping(tree)) return (value) => (value === tree || value === asText(tree) ? [] : null);
+  const { $each, $join, $merge, $do = null, with: between } = tree;
+  if ($each !== undefined) return eachReader($do, prefix);
+  if ($join !== undefined) return joinReader(readerOf($do, prefix), asText(between ?? ''));
+  if ($merge === undefined) return mappingReader(tree, prefix, false);
+  // Keys of a part that a placeholder brings are not known here.
+  const parts = [$merge].flat() as readonly Json[];
+  return mappingReader(Object.assign({}, ...parts.filter(isMapping)) as JsonObject, prefix, true);
+}
+
+function textReader(text: string, prefix: Prefix): Read {
+  const pieces = piecesOf(text) ?? [text];
+  if (!pieces.some(isPlaceholder)) return (value) => (asText(value as Json) === text ? [] : null);
+  const addresses = pieces.filter(isAddress);
+  if (addresses.length === 0) return () => [];
+  const source = pieces.map((piece) => (!isPlaceholder(piece) ? escape(piece) : isAddress(piece) ? '(.*)' : '.*?'));
+  const pattern = new RegExp(`^${source.join('')}$`, 's');
+  return (value) => {
+    if (typeof value !== 'string' && typeof value !== 'number') return null;
+    // A JSON number has neither `+` nor zeros before it.
+    const before = prefix !== null && addresses.some(({ name }) => name === 'to.number') ? '' : prefix;
+    const found = pattern.exec(String(value))?.slice(1) ?? [];
+    const known = found.filter((one) => before === null || one.startsWith(before));
+    if (known.length < addresses.length) return null;
+    return before === null ? known : known.map((one) => `+${one.slice(before.length)}`);
   };
 }
 
-const PREFIX: Readonly<Record<NumberForm, RegExp>> = { e164: /^\+/, digits: /^/, '00': /^00/ };
-
-function placesIn(tree: Json, path: readonly string[]): readonly Place[] {
-  if (typeof tree === 'string') return placeIn(tree, path);
-  if (isList(tree)) return tree.flatMap((item) => placesIn(item, [...path, '*']));
-  if (!isMapping(tree)) return [];
-  const { $each, $join, $do = null, with: between = '' } = tree;
-  if ($each !== undefined) return placesIn($do, [...path, '*']);
-  if ($join !== undefined) return placesIn($do, path).map((place) => ({ ...place, between: String(between) }));
-  return Object.entries(tree).flatMap(([key, inner]) => placesIn(inner, [...path, key]));
+/** Items may be absent, but they are in the order of the file. */
+function listReader(tree: readonly Json[], prefix: Prefix): Read {
+  const items = tree.map((item) => readerOf(item, prefix));
+  return (value) => {
+    let next = 0;
+    return all(listed(value), (one) => {
+      for (; next < items.length; next += 1) {
+        const found = items[next]?.(one) ?? null;
+        if (found === null) continue;
+        // In a form, the items of a repetition are items of the list.
+        if (!isRepetition(tree[next])) next += 1;
+        return found;
+      }
+      return null;
+    });
+  };
 }
 
-function placeIn(text: string, path: readonly string[]): readonly Place[] {
-  const pieces = piecesOf(text) ?? [];
-  const at = pieces.findIndex((piece) => typeof piece !== 'string' && ADDRESS.test(piece.name));
-  if (at === -1) return [];
-  const lengthOf = (some: typeof pieces): number =>
-    some.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
-  return [{ path, between: null, before: lengthOf(pieces.slice(0, at)), after: lengthOf(pieces.slice(at + 1)) }];
+/** Each item of a repetition over recipients has the address of its recipient. */
+function eachReader(item: Json, prefix: Prefix): Read {
+  const read = readerOf(item, prefix);
+  const isAddressed = ADDRESSED.test(JSON.stringify(item));
+  return (value) =>
+    all(listed(value), (one) => {
+      const found = read(one);
+      return isAddressed && found?.length === 0 ? null : found;
+    });
+}
+
+function joinReader(read: Read, between: string): Read {
+  return (value) => {
+    if (typeof value !== 'string') return null;
+    return all(between === '' ? [value] : value.split(between), read);
+  };
+}
+
+/** @param isOpen - it may have further keys */
+function mappingReader({ $unlessEmpty: _, ...tree }: JsonObject, prefix: Prefix, isOpen: boolean): Read {
+  const members = Object.entries(tree).map(([key, value]) => {
+    return { key, keyReader: textReader(key, prefix), reader: readerOf(value, prefix) };
+  });
+  return (value) => {
+    if (!isMapping(value)) return null;
+    return all(Object.entries(value), ([key, inner]) => {
+      const own = members.filter((one) => one.key === key);
+      for (const { keyReader, reader } of own.length > 0 ? own : members) {
+        const [inKey, inValue] = [keyReader(key), reader(inner)];
+        if (inKey !== null && inValue !== null) return [...inKey, ...inValue];
+      }
+      return isOpen && own.length === 0 ? [] : null;
+    });
+  };
+}
+
+/** Null where one of them is not as the file has it. */
+function all<T>(values: readonly T[] | null, read: (value: T) => readonly string[] | null): readonly string[] | null {
+  if (values === null) return null;
+  const found: string[] = [];
+  for (const value of values) {
+    const more = read(value);
+    if (more === null) return null;
+    found.push(...more);
+  }
+  return found;
+}
+
+/** A field of a form that is there once is a text. */
+function listed(value: unknown): readonly unknown[] | null {
+  if (isList(value)) return value;
+  return typeof value === 'string' ? [value] : null;
+}
+
+function isRepetition(tree: Json | undefined): boolean {
+  return isMapping(tree) && '$each' in tree;
+}
+
+function isPlaceholder(piece: Piece): piece is Exclude<Piece, string> {
+  return typeof piece !== 'string';
+}
+
+function isAddress(piece: Piece): piece is Exclude<Piece, string> {
+  return isPlaceholder(piece) && (ADDRESS.test(piece.name) || ADDRESS.test(piece.instead ?? ''));
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 const ADDRESS = /^to(?:\.[a-z]+)?$/;
-
-function textsAt(value: unknown, [key, ...rest]: readonly string[]): readonly string[] {
-  if (key === undefined) return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
-  // A field of a form that was repeated once is a text.
-  if (key === '*') return [value].flat().flatMap((item: unknown) => textsAt(item, rest));
-  return isMapping(value) && Object.hasOwn(value, key) ? textsAt(value[key], rest) : [];
-}
+const ADDRESSED = /[{|]to(?:\.[a-z]+)?[}|]/;
 
 /** A list where a name comes again, as `$each` writes it. */
 function fieldsOf(request: string): JsonObject {
