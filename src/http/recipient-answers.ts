@@ -47,6 +47,7 @@ export function classifyMany(
   context: ClassifyContext,
   document: unknown = parseAnswer(attempt, recipients),
 ): readonly Verdict[] {
+  if (context.wire.rules.length === 0) return usually(attempt, recipients, context, document);
   const byRule = ruled(attempt, document, recipients, context);
   if (!byRule.includes(null)) return byRule.filter((one) => one !== null);
   const usual = usually(attempt, recipients, context, document);

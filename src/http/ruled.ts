@@ -17,7 +17,7 @@ export function ruled(
   const { wire } = context;
   const nothing = recipients.map(() => null);
   const { status } = attempt;
-  if (wire.rules.length === 0 || status === null || attempt.error !== null || attempt.phase === 'P2') return nothing;
+  if (status === null || attempt.error !== null || attempt.phase === 'P2') return nothing;
   const lists = entryListsOf(document, wire);
   const whole = wordOf(status, document, undefined, wire.rules);
   if (recipients.length === 1) {

@@ -1,5 +1,5 @@
 import { problem } from '../errors.ts';
-import { formsOf } from '../util/address-form.ts';
+import { formsOf, listedForm } from '../util/address-form.ts';
 import type { BudgetStore, Spending } from './budgets.ts';
 import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
@@ -18,6 +18,7 @@ import {
   type StepFacts,
   type WorkerStore,
 } from './records.ts';
+import { optOuts } from './replies.ts';
 import type { RunStore } from './runs.ts';
 import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
 
@@ -43,6 +44,7 @@ export function commitStore(
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   const steps = stepStore(connection);
   const checkUnder = suppressionCheck(connection);
+  const { optOut } = optOuts(connection);
   const claim = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, posted_from = ?8, version = ?9
@@ -90,6 +92,7 @@ export function commitStore(
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number, spending: Spending | null): void => {
     if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
     const { row, step, from, attempts, httpStatus, messageId } = r;
+    if (r.optOut !== undefined) optOut(listedForm(r.optOut.to), 'provider', now, r.optOut.topic);
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
     const reason = r.next === undefined ? r.reason : FELL_BACK;
     if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, step, row, from) === 1) {
@@ -342,8 +345,8 @@ function isEachOnce(all: readonly { readonly row: number }[]): boolean {
   return new Set(all.map(({ row }) => row)).size === all.length;
 }
 
-function isSimple({ step, reason, next, textHash = null }: ResultRecord): boolean {
-  return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
+function isSimple({ step, reason, next, textHash = null, optOut }: ResultRecord): boolean {
+  return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null && optOut === undefined;
 }
 
 /** The rule that skips or defers this recipient: the environment's fence, or one about other runs. */

@@ -247,6 +247,15 @@ export interface ResultRecord extends Pick<Outcome, 'row' | 'reason' | 'httpStat
    * step's row pending, in one move. If another process moved the row meanwhile, no step follows.
    */
   readonly next?: NextChannelStep;
+  /** The API answered that the person has opted out: the address is suppressed in the same transaction. */
+  readonly optOut?: OptOut;
+}
+
+export interface OptOut {
+  /** The address that the message was posted to. */
+  readonly to: string;
+  /** Empty: for all topics. */
+  readonly topic: string;
 }
 
 export interface NextChannelStep extends StepFacts {
@@ -342,7 +351,7 @@ export interface SuppressEntry {
   readonly reason: string | null;
   /** Null: without an end. */
   readonly untilMs: number | null;
-  /** A file, `user`, `reply` ... */
+  /** A file, `user`, `reply`, `report` or `provider`. */
   readonly source: string;
 }
 

@@ -422,7 +422,7 @@ const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number
 /** Opt-outs and opt-ins, inside a transaction. Topic '' is for all, null means every one: the project has no topics. */
 interface OptOuts {
   /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
-  optOut(address: string, by: 'reply' | 'report', nowMs: number, topic: string): boolean;
+  optOut(address: string, by: keyof typeof REASONS, nowMs: number, topic: string): boolean;
   /** Takes back opt-outs by reply only: about this topic, and about all. Returns whether there was one. */
   lift(address: string, topic: string | null): boolean;
   /**
@@ -452,19 +452,23 @@ export function optOuts(connection: Connection): OptOuts {
   };
 }
 
-const REASONS = { reply: 'replied to opt out', report: 'the provider reports that this person opted out' } as const;
+const REASONS = {
+  reply: 'replied to opt out',
+  report: 'the provider reports that this person opted out',
+  provider: 'the provider answered that this person opted out',
+} as const;
 
 const LASTING_SUPPRESSION = `SELECT 1 FROM suppressions WHERE address = ?1 AND until_at IS NULL
   AND (topic = '' OR topic = '?' OR topic = ?2)`;
 
 // A recipient's own opt-out lasts longer than an entry with an end, which stays an entry of its origin: what is
-// essential does not go out against it. START takes back a reply, but not an opt-out that the provider reported.
+// essential does not go out against it. START takes back a reply, but not what the provider says.
 const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
   VALUES (?, ?, ?, NULL, ?, ?) ON CONFLICT (address, topic) DO UPDATE
   SET reason = excluded.reason, until_at = NULL,
-    source = CASE WHEN excluded.source = 'report' OR suppressions.source = 'reply'
+    source = CASE WHEN excluded.source <> 'reply' OR suppressions.source = 'reply'
       OR suppressions.until_at <= excluded.created_at THEN excluded.source ELSE suppressions.source END
-  WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source = 'report')`;
+  WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source <> 'reply')`;
 
 // Never a complaint, an import, or an entry that a person made.
 const LIFT = `DELETE FROM suppressions WHERE address = ?1 AND source = 'reply'

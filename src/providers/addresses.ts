@@ -43,7 +43,7 @@ function textReader(text: string, prefix: Prefix): Read {
   if (!pieces.some(isPlaceholder)) return (value) => (asText(value as Json) === text ? [] : null);
   const addresses = pieces.filter(isAddress);
   if (addresses.length === 0) return () => [];
-  const source = pieces.map((piece) => (!isPlaceholder(piece) ? escape(piece) : isAddress(piece) ? '(.*)' : '.*?'));
+  const source = pieces.map((piece) => (!isPlaceholder(piece) ? verbatim(piece) : isAddress(piece) ? '(.*)' : '.*?'));
   const pattern = new RegExp(`^${source.join('')}$`, 's');
   return (value) => {
     if (typeof value !== 'string' && typeof value !== 'number') return null;
@@ -140,7 +140,7 @@ function isAddress(piece: Piece): piece is Exclude<Piece, string> {
   return isPlaceholder(piece) && (ADDRESS.test(piece.name) || ADDRESS.test(piece.instead ?? ''));
 }
 
-function escape(text: string): string {
+function verbatim(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 

@@ -54,7 +54,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   'opted-out': {
     means: 'the person has opted out, says the API',
-    advice: 'Nothing to do: the address is on the suppression list.',
+    advice: 'Nothing to do: the address is on the suppression list, unless the message was a test or was redirected.',
   },
   'not-authorised': {
     means: 'the API refuses the key or the account',

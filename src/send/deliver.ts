@@ -154,10 +154,7 @@ export function judge(facts: Attempt, addressees: readonly Addressee[], context:
   context.progress.latency(facts.latencyMs);
   const document = parseAnswer(facts, addressees);
   const about = classifyContext(facts, context);
-  const classified =
-    addressees.length === 1
-      ? [classify(facts, about, addressees, document)]
-      : classifyMany(facts, addressees, about, document);
+  const classified = classifyMany(facts, addressees, about, document);
   const verdicts = context.answers.check(facts, addressees, classified, document);
   // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
@@ -258,8 +255,11 @@ export function record(
     messageId: verdict.messageId,
     error: verdict.error,
   };
+  const { optOutTopic: topic } = context;
   if (next !== undefined) context.groupCommit.record({ ...result, next: nextStep(next, context.costOf) });
-  else if (state !== 'in-doubt' || message.text === null) context.groupCommit.record(result);
+  else if (verdict.reason === 'opted-out' && topic !== null) {
+    context.groupCommit.record({ ...result, optOut: { to: message.to, topic } });
+  } else if (state !== 'in-doubt' || message.text === null) context.groupCommit.record(result);
   else context.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
 }
 
@@ -333,6 +333,8 @@ export interface SendContext {
   readonly costOf: (message: StepMessage) => number | null;
   /** Whether reports still show that an accepted message was not delivered. */
   readonly isUnreached: (message: SentMessage) => boolean;
+  /** The topic that an opt-out ends, '' for all; null: messages go to others than their recipients, or to none. */
+  readonly optOutTopic: string | null;
   readonly isLate: () => boolean;
   /** For decisions; null without a window. */
   readonly window: WindowGate | null;

@@ -1,9 +1,12 @@
 import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
-import type { HeldShards, RunRecord } from '../ledger/records.ts';
+import { type HeldShards, isRedirected, type RunRecord } from '../ledger/records.ts';
+import { stoppedTopic } from '../ledger/suppressions.ts';
 import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
 import { createPricer } from '../plan/estimate.ts';
+import type { Plan } from '../plan/plan.ts';
 import { type Closed, createWindowGate } from '../plan/window.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import type { Api } from './api.ts';
 import { type Batch, deliver, stepFacts } from './deliver.ts';
 import { deliverBatch } from './deliver-shared.ts';
@@ -199,6 +202,7 @@ export async function openWork(
     },
     costOf,
     isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    optOutTopic: optOutTopicOf(plan, run),
     isLate,
     window,
     closed: (recipient) => (isLate() ? EXPIRED : (window?.closed(recipient) ?? null)),
@@ -222,6 +226,12 @@ export async function openWork(
     },
   };
   return work;
+}
+
+/** The scope of a STOP. A test, a redirected message or one to the sandbox shows nothing about its recipient. */
+function optOutTopicOf({ campaign, environment }: Plan, run: RunRecord): string | null {
+  if (isTest(run.occurrence) || isRedirected(run) || environment.secrets === null) return null;
+  return campaign.project.webhook.replies.stopEnds === 'topic' ? stoppedTopic(run) : '';
 }
 
 const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
