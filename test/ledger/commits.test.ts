@@ -36,6 +36,32 @@ describe('claims', () => {
     expect(ledger.commit(run, [], [claimOf(1)], NOON)).toEqual(['taken']);
   });
 
+  it('an answer that the person opted out counts in the transaction that records it', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(3));
+    ledger.commit(run, [], [claimOf(0)], NOON);
+    const refused = { state: 'rejected', reason: 'opted-out', httpStatus: 400, messageId: null } as const;
+    const result = resultOf(0, { ...refused, optOut: { to: keyOf(1), topic: '' } });
+    expect(ledger.commit(run, [result], [claimOf(1), claimOf(2)], NOON)).toEqual(['suppressed', 'claimed']);
+    expect(fates(ledger, run)).toEqual(['rejected(opted-out)', 'skipped(suppressed)', 'in-doubt(crash)']);
+    expect(ledger.suppressionsOf(keyOf(1))).toMatchObject([{ source: 'provider', topic: '', untilMs: null }]);
+    // Of another origin than a reply: it holds against essential messages, and START does not take it back.
+    const start = { kind: 'reply', replyId: 's', reference: null, messageId: null, from: keyOf(1), to: null } as const;
+    const said = { ...start, channel: null, text: 'START', meaning: 'opt-in', atMs: NOON } as const;
+    ledger.events.record([said], { nowMs: NOON, source: 'webhook', environment: HELLO.environment, startLifts: true });
+    expect(ledger.isSuppressed(keyOf(1), NOON, 'essential')).toBe(true);
+  });
+
+  it('an answer that the person opted out makes an entry with an end lasting', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(1));
+    ledger.suppress(keyOf(0), { ...FOREVER, untilMs: NOON });
+    ledger.commit(run, [], [claimOf(0)], NOON);
+    const refused = { state: 'rejected', reason: 'opted-out', httpStatus: 400, messageId: null } as const;
+    ledger.commit(run, [resultOf(0, { ...refused, optOut: { to: keyOf(0), topic: '' } })], [], NOON);
+    expect(ledger.suppressionsOf(keyOf(0))).toMatchObject([{ source: 'provider', untilMs: null }]);
+  });
+
   it('a fence of the environment leaves out addresses outside of it, whatever was decided before', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(2));
