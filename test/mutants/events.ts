@@ -146,7 +146,7 @@ export const CAME_BACK: readonly Mutant[] = [
     name: 'reply-hides-a-complaint',
     planted:
       'a reply that came first decides whether an opt-out can be taken back, not what the provider reports since',
-    edits: [{ file: OPT_OUTS, was: " OR (suppressions.source = 'reply' AND excluded.source = 'report')", is: '' }],
+    edits: [{ file: OPT_OUTS, was: " OR (suppressions.source = 'reply' AND excluded.source <> 'reply')", is: '' }],
     proof: HISTORIES,
   },
   {
