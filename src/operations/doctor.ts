@@ -223,7 +223,7 @@ async function checkSchemas(root: string): Promise<DoctorCheck> {
     }),
   );
   if (states.includes('other')) {
-    const hint = `Delete ${SCHEMAS.map((name) => `schemas/${name}`).join(' and ')}, then: handbill init --force`;
+    const hint = `Delete ${listWithAnd(SCHEMAS.map((name) => `schemas/${name}`))}, then: handbill init --force`;
     return found('schemas', 'warning', 'The schemas for editors are those of another handbill.', { hint });
   }
   const isThere = states.includes('same');
@@ -232,7 +232,7 @@ async function checkSchemas(root: string): Promise<DoctorCheck> {
     : found('schemas', 'skipped', 'The project has no schemas for editors.');
 }
 
-const SCHEMAS = ['campaign.schema.json', 'project.schema.json'];
+const SCHEMAS = ['campaign.schema.json', 'project.schema.json', 'provider.schema.json'];
 const LARGEST_SCHEMA_BYTES = 1 << 20;
 
 /** git for `diff`, and whether git would commit the ledger. */

@@ -3,15 +3,19 @@ import { lstat, mkdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { checkCountry, checkSender } from '../campaign/check-values.ts';
 import { PROJECT_FILE, projectsAround } from '../campaign/place.ts';
+import { builtIn, DEFAULT_PROVIDER, providerNames } from '../campaign/read-provider.ts';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
 import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Provider, requestFor } from '../providers/provider.ts';
+import { secretVariable } from '../scaffold/environment.ts';
 import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
 import { safe, shellWord } from '../util/escape.ts';
 import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { repositoryOf } from '../util/git.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { isDeviceOnWindows } from '../util/platform.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { type OptionsOf, type OptionTable, type ProjectOptions, resolveOptions } from './options.ts';
@@ -31,6 +35,11 @@ export const INIT = {
     flag: '--country <code>',
     says: 'country of numbers without a country code (default: GB)',
     more: 'ISO 3166-1 alpha-2; the time zone is made of it too.',
+  },
+  provider: {
+    flag: '--provider <name>',
+    says: 'the messaging API of the environment "production" (default: decide later, with the sandbox only)',
+    more: '`handbill help providers` lists them.',
   },
   campaign: {
     flag: '--name <name>',
@@ -64,12 +73,17 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const { cwd } = resolveOptions(options);
   const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel } = options;
   const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);
-  const answers = { campaign, channel, from: options.from ?? defaultSender(channel, country), country };
+  const from = options.from ?? defaultSender(channel, country);
+  const named = options.provider === undefined ? {} : { provider: options.provider };
+  const answers: InitAnswers = { campaign, channel, from, country, ...named };
   const faults = [...folderFaults(folder), ...answerFaults(answers)];
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
   const root = await realPlace(resolve(cwd, folder));
+  const provider = answers.provider === undefined ? undefined : builtIn(answers.provider).provider;
   const files = scaffold({
     ...answers,
+    provider,
+    exampleProvider: builtIn(DEFAULT_PROVIDER).provider,
     timeZone: zoneOf(country),
     dependency: await dependencyFrom(root),
     node: await pinnedNode(),
@@ -82,8 +96,29 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   if (inTheWay.length > 0 && options.addMissing !== true) throw refuseExisting(root, inTheWay, cwd);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
-  const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root))];
-  return { root, made: [...missing.keys()], kept: existing, notes, next: await nextCommands(root, cwd, campaign) };
+  const notes = [
+    ...(provider === undefined ? [] : providerNotes(provider, channel, missing.has(PROJECT_FILE))),
+    ...(await ignoreNotes(root, existing)),
+    ...(await placeNotes(root)),
+  ];
+  const next = await nextCommands(root, cwd, campaign);
+  const last = provider === undefined ? [] : ['npx handbill doctor --env production'];
+  return { root, made: [...missing.keys()], kept: existing, notes, next: [...next, ...last] };
+}
+
+/** Values to fill in, and a campaign that the provider cannot send. */
+function providerNotes(provider: Provider, channel: Channel, isWritten: boolean): readonly string[] {
+  const { title, name, vars, secrets } = provider;
+  if (!isWritten)
+    return [`handbill.yaml is as it was: \`handbill help providers ${name}\` shows an environment to paste.`];
+  const names = Object.keys(secrets).map((secret) => secretVariable(provider, secret));
+  const values = Object.keys(vars).length === 0 ? '' : 'fill in the values in handbill.yaml, and ';
+  return [
+    `For ${title}: ${values}put ${listWithAnd(names)} into the environment, or into .env.`,
+    ...(requestFor(provider, channel, 'text', CHANNEL_TABLE[channel].address) === null
+      ? [`${title} takes templates only: write template: { id: ... } into campaign.yaml before you send to production.`]
+      : []),
+  ];
 }
 
 function folderFaults(folder: string): readonly Diagnostic[] {
@@ -154,7 +189,7 @@ async function pinnedNode(): Promise<string> {
 }
 
 async function readSchemas(): Promise<ReadonlyMap<string, string>> {
-  const names = ['campaign.schema.json', 'project.schema.json'];
+  const names = ['campaign.schema.json', 'project.schema.json', 'provider.schema.json'];
   return new Map(
     await Promise.all(names.map(async (name) => [name, await readFile(join(HERE, 'schemas', name), 'utf8')] as const)),
   );
@@ -215,6 +250,14 @@ export interface InitAnswers {
   readonly channel: Channel;
   readonly from: string;
   readonly country: string;
+  /** Absent: decided later. */
+  readonly provider?: string;
+}
+
+/** Names of the providers that have a channel. */
+export function providersWith(channel: Channel): readonly { readonly name: string; readonly title: string }[] {
+  const providers = providerNames().map((name) => builtIn(name).provider);
+  return providers.filter(({ channels }) => channels[channel] !== undefined);
 }
 
 export const DEFAULT_ANSWERS = { campaign: 'hello', channel: 'sms', country: 'GB' } as const;
@@ -261,8 +304,21 @@ export function senderFault(channel: Channel, from: string): string | null {
   return null;
 }
 
-function answerFaults({ campaign, channel, from, country }: InitAnswers): readonly Diagnostic[] {
+function providerAnswerFault(channel: Channel, name: string | undefined): string | null {
+  if (name === undefined) return null;
+  const names = providerNames();
+  if (!names.includes(name)) {
+    const { hint = '`handbill help providers` lists them.' } = didYouMean(name, names);
+    return `There is no provider "${name}". ${hint}`;
+  }
+  const { title, channels } = builtIn(name).provider;
+  if (channels[channel] !== undefined) return null;
+  return `${title} has no ${channel}. It has ${listWithAnd(Object.keys(channels))}.`;
+}
+
+function answerFaults({ campaign, channel, from, country, provider }: InitAnswers): readonly Diagnostic[] {
   const faults = [
+    ['--provider', providerAnswerFault(channel, provider)],
     ['--name', campaignFault(campaign)],
     ['--from', senderFault(channel, from)],
     ['--country', countryFault(country)],

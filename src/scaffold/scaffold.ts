@@ -1,4 +1,6 @@
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
+import type { Provider } from '../providers/provider.ts';
+import { environmentText } from './environment.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** Callers have checked all values. */
@@ -11,6 +13,9 @@ interface NewProject {
   readonly country: string;
   /** IANA zone of the country; null where it has several. */
   readonly timeZone: string | null;
+  /** That of the environment `production`; undefined: decided later, with `exampleProvider` in a comment. */
+  readonly provider: Provider | undefined;
+  readonly exampleProvider: Provider;
   /** For package.json: a version, or `file:` and a folder. */
   readonly dependency: string;
   /** Version of the Node.js that the project brings along, as an npm package. */
@@ -33,7 +38,7 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
   ]);
 }
 
-function projectFile({ country, timeZone }: Pick<NewProject, 'country' | 'timeZone'>): string {
+function projectFile({ country, timeZone, provider, exampleProvider }: NewProject): string {
   const zone =
     timeZone === null
       ? '# timeZone: Europe/London # in which schedules and days are read; without it, UTC'
@@ -48,15 +53,16 @@ defaults:
   recipients:
     defaultCountry: ${yamlWord(country)} # for numbers in lists that are written without a country code
 
-# Campaigns go to the sandbox on this machine until an environment is named with --env. A real one looks like this. Its
-# key is read from the environment, or from a file that only you can read, and is never written here.
+# Campaigns go to the sandbox on this machine until an environment is named with --env. Its secrets are read from
+# variables of the environment, or from files that only you can read, and are never written here.
+${provider === undefined ? commented(exampleProvider) : environmentText('production', provider)}`;
+}
+
+function commented(provider: Provider): string {
+  const text = environmentText('production', provider);
+  return `# This is how one looks; \`handbill help providers\` lists the messaging APIs.
 #
-# environments:
-#   production:
-#     baseUrl: https://api.example.com
-#     apiKey: { env: HANDBILL_API_KEY }
-#     rate: 50/s
-`;
+${text.replaceAll(/^(?=.)/gm, '# ')}`;
 }
 
 function campaignFiles(project: NewProject): readonly (readonly [path: string, text: string])[] {
@@ -172,6 +178,7 @@ function editorFiles(): readonly (readonly [path: string, text: string])[] {
     'yaml.schemas': {
       './schemas/project.schema.json': 'handbill.yaml',
       './schemas/campaign.schema.json': 'campaigns/**/campaign.yaml',
+      './schemas/provider.schema.json': 'providers/*.yaml',
     },
     // Else completion writes every default below a key such as `send`.
     'yaml.disableDefaultProperties': true,
@@ -213,7 +220,7 @@ ${elsewhere}
 | \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
 | \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
 
-To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its key, and look at everything with
+To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its secrets, and look at everything with
 \`npx handbill doctor\`. Lists that must not lie in git are passed with \`--recipients FILE\`.
 `;
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
+import { builtIn, providerNames } from '../../src/campaign/read-provider.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
@@ -34,6 +35,7 @@ const FILES = [
   'package.json',
   'schemas/campaign.schema.json',
   'schemas/project.schema.json',
+  'schemas/provider.schema.json',
 ];
 
 /** Every file below a folder, by its path, sorted. */
@@ -191,6 +193,59 @@ describe('a new project', () => {
   });
 });
 
+describe('a provider', () => {
+  const CASES = providerNames().map((name) => [name, CHANNELS.find((one) => hasChannel(name, one)) ?? 'sms'] as const);
+
+  it.each(CASES)('%s makes an environment that only needs its values and secrets', async (provider, channel) => {
+    using folder = createProject({});
+    const { out, err, status } = await handbillHere(folder.root, [
+      'init',
+      '--provider',
+      provider,
+      '--channel',
+      channel,
+    ]);
+    expect(status, err).toBe(0);
+    expect(out).toMatch(/\n {2}npx handbill doctor --env production\n$/);
+    const { diagnostics } = await validate([], { cwd: folder.root, now: () => NOW });
+    expect(diagnostics.filter(isError)).toEqual([]);
+    const { production } = parse(readFileSync(folder.path('handbill.yaml'), 'utf8')).environments;
+    expect(production).toMatchObject({ provider });
+    const { vars, secrets } = builtIn(provider).provider;
+    const needed = Object.keys(vars).filter((name) => vars[name]?.optional !== true);
+    expect(Object.keys(production.vars ?? {})).toEqual(needed);
+    for (const { env } of Object.values(production.secrets ?? { apiKey: production.apiKey }) as { env: string }[]) {
+      expect(env).toMatch(/^[A-Z][A-Z0-9_]+$/);
+      expect(out).toContain(env);
+    }
+    expect(Object.keys(production.secrets ?? secrets)).toEqual(Object.keys(secrets));
+  });
+
+  it('is sent to the sandbox all the same until it is named', async () => {
+    using folder = createProject({});
+    await handbillHere(folder.root, ['init', '--provider', 'twilio']);
+    const { status, out } = await handbillHere(folder.root, ['send', 'hello', '--format', 'json']);
+    expect({ status, ...JSON.parse(out).totals }).toMatchObject({ status: 0, accepted: 3 });
+  });
+
+  it('that takes templates only says what to change in the campaign', async () => {
+    using folder = createProject({});
+    expect((await handbillHere(folder.root, ['init', '--provider', 'govuk-notify'])).out).toContain(
+      'GOV.UK Notify takes templates only: write template: { id: ... }',
+    );
+  });
+
+  it('does not change a handbill.yaml that exists', async () => {
+    using folder = createProject({ 'handbill.yaml': 'defaultCountry: GB\n' });
+    const { out } = await handbillHere(folder.root, ['init', '--force', '--provider', 'plivo']);
+    expect(out).toContain('handbill.yaml is as it was: `handbill help providers plivo` shows an environment to paste.');
+    expect(readFileSync(folder.path('handbill.yaml'), 'utf8')).toBe('defaultCountry: GB\n');
+  });
+});
+
+const hasChannel = (provider: string, channel: Channel): boolean =>
+  builtIn(provider).provider.channels[channel] !== undefined;
+
 const DEFAULTS = {
   campaign: 'hello',
   channel: 'sms',
@@ -321,6 +376,22 @@ describe('answers that cannot be used', () => {
     ['a sender of two lines', ['--channel', 'voice', '--from', 'a\nb'], '--from: A sender is one line'],
     ['a country by its name', ['--country', 'Germany'], '--country: "GERMANY" is not a country'],
     ['the common slip', ['--country', 'uk'], 'The United Kingdom is GB.'],
+    [
+      'a misspelt provider',
+      ['--provider', 'twillio'],
+      '--provider: There is no provider "twillio". Did you mean "twilio"?',
+    ],
+    [
+      'an unknown provider',
+      ['--provider', 'acme'],
+      'There is no provider "acme". `handbill help providers` lists them.',
+    ],
+    ['the path of a provider', ['--provider', './gateway.yaml'], 'There is no provider "./gateway.yaml".'],
+    [
+      'a provider that does not have the channel',
+      ['--provider', 'mailgun', '--channel', 'rcs'],
+      '--provider: Mailgun has no rcs. It has email.',
+    ],
     ['no folder', [''], 'The name of the folder is empty'],
   ])('%s', async (_label, args, said) => {
     using folder = createProject({});
@@ -453,9 +524,16 @@ async function answering(cwd: string, answers: readonly (string | null)[]): Prom
 }
 
 describe('on a terminal', () => {
-  it('asks three questions, again where an answer cannot be used', async () => {
+  it('asks four questions, again where an answer cannot be used', async () => {
     using folder = createProject({});
-    const { out, asked } = await answering(folder.root, ['4', 'Germany', 'de', 'nobody', 'Mill <hello@mill.example>']);
+    const { out, asked } = await answering(folder.root, [
+      '4',
+      'Germany',
+      'de',
+      'nobody',
+      'Mill <hello@mill.example>',
+      '',
+    ]);
     expect(out).toContain('Made in');
     expect(asked).toContain('is not a country with telephone numbers');
     expect(asked).toContain('"nobody" is not a sender of emails');
@@ -468,8 +546,19 @@ describe('on a terminal', () => {
 
   it('takes the defaults on Enter', async () => {
     using folder = createProject({});
-    await answering(folder.root, ['', '', '']);
+    await answering(folder.root, ['', '', '', '']);
     expect(readFileSync(folder.path('campaigns/hello/campaign.yaml'), 'utf8')).toContain('from: Riverside\n');
+    expect(readFileSync(folder.path('handbill.yaml'), 'utf8')).toContain('# environments:\n');
+  });
+
+  it('asks for the provider among those that have the channel', async () => {
+    using folder = createProject({});
+    const { asked } = await answering(folder.root, ['4', '', '', '9', '4']);
+    expect(asked).toMatch(/Which messaging API do you use\?\n1\) decide later.*\n2\) GOV\.UK Notify\n3\) Mailgun\n/);
+    expect(asked).toContain('5) Postmark\nNumber [1]: Type a number from 1 to 5.');
+    expect(parse(readFileSync(folder.path('handbill.yaml'), 'utf8')).environments.production).toMatchObject({
+      provider: 'messages-v2',
+    });
   });
 
   it('makes nothing for a user who leaves', async () => {

@@ -11,6 +11,7 @@ import {
   type InitResult,
   init,
   normalCountry,
+  providersWith,
   senderFault,
 } from '../../operations/init.ts';
 import type { FlagsOf, OptionTable } from '../../operations/options.ts';
@@ -29,8 +30,9 @@ type Given = FlagsOf<typeof FLAGS>;
 export function configure(command: Command, context: CommandContext): void {
   command.argument('[folder]', 'the folder; handbill makes it if it does not exist', '.');
   addExamples(addOptions(command, FLAGS, context), [
-    ['handbill init campaigns-2027', 'asks three questions'],
+    ['handbill init campaigns-2027', 'asks four questions'],
     ['handbill init --yes', 'in this folder, with defaults'],
+    ['handbill init shop --provider twilio', 'with an environment for Twilio'],
     ['handbill init shop --channel email --from "Riverside <hello@example.com>" --country IE', ''],
   ]);
   command.action(async (folder: string, given: Given) => {
@@ -52,7 +54,19 @@ async function answersOf(given: Given, context: CommandContext): Promise<InitAns
   const country = normalCountry(written);
   const initial = defaultSender(channel, country);
   const from = given.from ?? (asks ? await askSender(channel, initial, context) : initial);
-  return from === null ? null : { campaign: given.campaign ?? DEFAULT_ANSWERS.campaign, channel, from, country };
+  if (from === null) return null;
+  const provider = given.provider ?? (asks ? await askProvider(channel, context) : LATER);
+  if (provider === null) return null;
+  const campaign = given.campaign ?? DEFAULT_ANSWERS.campaign;
+  return { campaign, channel, from, country, ...(provider === LATER ? {} : { provider }) };
+}
+
+const LATER = '';
+
+async function askProvider(channel: Channel, context: CommandContext): Promise<string | null> {
+  const known = providersWith(channel).map(({ name, title }) => ({ value: name, label: title }));
+  const options = [{ value: LATER, label: 'decide later: the sandbox only' }, ...known];
+  return await askSelect(context, { question: 'Which messaging API do you use?', options, initial: LATER });
 }
 
 async function askChannel(context: CommandContext): Promise<Channel | null> {
