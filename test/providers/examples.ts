@@ -14,8 +14,19 @@ export interface Examples {
   readonly callback?: string;
   readonly vars?: Readonly<Record<string, string>>;
   readonly secrets?: Readonly<Record<string, string>>;
+  readonly accepts?: Accepts;
   readonly requests: readonly RequestExample[];
   readonly answers: readonly AnswerExample[];
+}
+
+/** What tests read of the JSON Schema of the bodies that the API takes. */
+export interface Accepts {
+  readonly type?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Accepts>>;
+  readonly additionalProperties?: boolean | Accepts;
+  readonly items?: Accepts;
+  readonly anyOf?: readonly Accepts[];
 }
 
 export interface AnswerExample {
