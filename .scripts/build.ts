@@ -43,7 +43,7 @@ async function build(): Promise<void> {
     writePageScripts(join(part, 'web', 'client'));
     cpSync(join(root, 'src', 'providers'), join(part, 'providers'), {
       recursive: true,
-      filter: (path) => !/\.(?:ts|examples\.yaml)$/.test(path),
+      filter: (path) => !path.endsWith('.ts'),
     });
     makeExecutable(join(part, 'cli.js'));
     putInPlace();

@@ -23,6 +23,11 @@ export function providerNames(): readonly string[] {
   return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
 }
 
+/** The examples of a provider that comes with handbill. */
+export function examplesOf(name: string): string {
+  return `${FOLDER}${name}.examples.yaml`;
+}
+
 /** A provider, and how its answers are read: `wire` of an environment goes over that. */
 export interface ReadProvider {
   readonly provider: Provider;

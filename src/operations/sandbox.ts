@@ -1,5 +1,10 @@
+import { basename, dirname, resolve } from 'node:path';
+import process from 'node:process';
+import { DEFAULT_PROVIDER, examplesOf, readProvider } from '../campaign/read-provider.ts';
+import { problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
 import type { Sandbox } from '../sandbox/options.ts';
+import type { ProviderApi } from '../sandbox/provider-api.ts';
 import { ECHOES, WEBHOOK_SCHEMES } from '../sandbox/webhook.ts';
 import { checkNumbers, type OptionsOf, type OptionTable, PORT, present } from './options.ts';
 
@@ -40,6 +45,17 @@ export const SANDBOX = {
     says: 'fields that a message may have: those of the description, or any',
     choices: ['known', 'any'],
     preset: 'known',
+  },
+  provider: {
+    flag: '--provider <name>',
+    says: 'speak the API of a provider, by the examples beside its file',
+    more: 'A name, or the path of a file of yours.',
+    without: 'messages-v2',
+  },
+  answers: {
+    flag: '--answers <file>',
+    says: 'answers of the provider that were captured, given one after another',
+    without: 'those of the examples',
   },
 } as const satisfies OptionTable;
 
@@ -154,5 +170,28 @@ export interface SandboxOptions extends OptionsOf<typeof SANDBOX> {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkNumbers(options, { ...SANDBOX, keep: { range: [0, 1e9, 'whole'] } });
   const { startSandbox: start } = await import('../sandbox/server.ts');
-  return await start(present(options));
+  const { provider, answers, ...others } = options;
+  return await start({ ...present(others), ...(await providerOf(options)) });
+}
+
+/** Loaded only on use. */
+async function providerOf(options: SandboxOptions): Promise<{ readonly api?: ProviderApi }> {
+  const { provider: name = DEFAULT_PROVIDER, answers } = options;
+  const idle = (['fields', 'webhook'] as const).find((one) => options[one] !== undefined);
+  if (name === DEFAULT_PROVIDER) {
+    if (answers === undefined) return {};
+    throw refuse(problem('usage', `"answers" needs a provider.`, { hint: 'Add --provider NAME.' }));
+  }
+  if (idle !== undefined) throw refuse(problem('usage', `With "provider", "${idle}" would do nothing.`));
+  const [{ createProviderApi }, { readAnswers, readExamples }] = await Promise.all([
+    import('../sandbox/provider-api.ts'),
+    import('../sandbox/read-examples.ts'),
+  ]);
+  const path = resolve(name);
+  const isFile = /[/\\.]/.test(name);
+  const read = await readProvider(isFile ? `./${basename(path)}` : name, dirname(path), process.cwd(), {});
+  if ('diagnostics' in read) throw refuse(...read.diagnostics);
+  const examples = readExamples(isFile ? path.replace(/(?:\.ya?ml)?$/, '.examples.yaml') : examplesOf(name));
+  const captured = answers === undefined ? null : readAnswers(answers);
+  return { api: await createProviderApi(read.provider, examples, captured) };
 }

@@ -23,7 +23,9 @@ export function createApp(state: SandboxState, url: () => string): Hono<Env> {
     allowed.set(path, [...(allowed.get(path) ?? []), method]);
     app.on(method, path, written(handle));
   };
-  route('POST', '/v2/messages', (incoming, outgoing) => postMessage(state, incoming, outgoing));
+  route('POST', state.provider === null ? '/v2/messages' : '*', (incoming, outgoing) =>
+    postMessage(state, incoming, outgoing),
+  );
   route('GET', '/sandbox', (incoming, outgoing) => {
     const facts = describe(state, url());
     if (incoming.headers.accept?.includes('application/json') === true) json(outgoing, facts);
@@ -91,10 +93,10 @@ const NO_REPORTS: SandboxReports = {
 };
 
 function describe(state: SandboxState, url: string) {
-  const { inbox, maxRecipients, scripts, devices } = state;
+  const { inbox, maxRecipients, scripts, devices, provider } = state;
   return {
     name: 'handbill sandbox',
-    send: `${url}/v2/messages`,
+    send: provider?.operations.map((path) => `${url}${path}`) ?? [`${url}/v2/messages`],
     received: inbox.received,
     accepted: inbox.accepted,
     /** How often each status was answered; `none` counts broken and silent connections. */
@@ -125,7 +127,7 @@ function describeAsText(facts: ReturnType<typeof describe>): string {
   return [
     'handbill sandbox: the messaging API on this machine. Nothing that is sent here leaves it.',
     '',
-    `POST   ${facts.send}`,
+    ...facts.send.map((address) => `POST   ${address}`),
     'GET    /sandbox/messages?to=NUMBER&limit=N   the received messages, newest first',
     'DELETE /sandbox/messages                     deletes them',
     'GET    /sandbox/reports                      what was posted to the webhook, and what waits',

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { addressesOf, bareNumber, type Message } from './form.ts';
+import { bareNumber } from './form.ts';
 
 /** Without its body. */
 export interface ReceivedFacts {
@@ -12,8 +12,8 @@ export interface ReceivedFacts {
   /** Last three digits of the address that chose the answer. */
   readonly scenario: string | undefined;
   readonly id: string | undefined;
-  /** The body is a message by the schema. */
-  readonly isMessage: boolean;
+  /** Addresses; null: the body is no message. */
+  readonly to: readonly string[] | null;
   /** Recipients that were refused inside an answer of success; empty in most. */
   readonly refused: readonly string[];
   /** A success, for one recipient at least. */
@@ -89,14 +89,15 @@ export function countIn(answers: Record<string, number>, status: number | undefi
  */
 export function receivedJson(entry: Received): string {
   const text = isUtf8(entry.bytes) ? entry.bytes.toString('utf8') : null;
-  const body = entry.isMessage ? text : null;
+  // A form begins with the name of a field.
+  const body = entry.to !== null && text !== null && /^\s*[[{]/.test(text) ? text : null;
   const view = {
     number: entry.number,
     receivedAt: new Date(entry.receivedAtMs).toISOString(),
     status: entry.status ?? null,
     scenario: entry.scenario ?? null,
     id: entry.id ?? null,
-    to: body === null ? [] : addressesOf(JSON.parse(body) as Message),
+    to: entry.to ?? [],
     refused: entry.refused,
     text,
   };
@@ -105,10 +106,8 @@ export function receivedJson(entry: Received): string {
 
 /** A plus in a query is a space, and people drop it: it does not count. */
 export function isTo(entry: Received, address: string): boolean {
-  if (!entry.isMessage) return false;
   const wanted = bareNumber(address.trim());
-  const addresses = addressesOf(JSON.parse(entry.bytes.toString('utf8')) as Message);
-  return addresses.some((to) => bareNumber(to) === wanted);
+  return entry.to?.some((to) => bareNumber(to) === wanted) ?? false;
 }
 
 export interface Receipts {

@@ -1,4 +1,5 @@
 import type { ScriptedNumbers } from './endings.ts';
+import type { ProviderApi } from './provider-api.ts';
 import type { WebhookOptions } from './webhook.ts';
 
 /** `any`: as long as its recipients can be found. */
@@ -16,6 +17,8 @@ export interface SandboxSettings {
   readonly latencyMs?: number;
   readonly scripts?: ScriptedNumbers;
   readonly fields?: KnownFields;
+  /** In place of the usual API. */
+  readonly api?: ProviderApi;
   readonly devices?: string;
   readonly maxRecipients?: number;
   readonly webhook?: WebhookOptions;

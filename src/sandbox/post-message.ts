@@ -23,11 +23,14 @@ import {
   UNSUPPORTED,
 } from './form.ts';
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
+import type { ProviderApi, ProviderRequest, Word } from './provider-api.ts';
 import type { Reporter } from './reporter.ts';
 
 export interface SandboxState {
   readonly apiKey: string;
   readonly checker: MessageChecker;
+  /** Takes the place of the usual API; null: it does not. */
+  readonly provider: ProviderApi | null;
   readonly maxRecipients: number;
   readonly scripts: ScriptedNumbers;
   readonly devices: Devices;
@@ -50,6 +53,8 @@ interface Reply {
   /** The id that the client will be given. */
   readonly id?: string | undefined;
   /** Absent where the body is not a message. */
+  readonly to?: readonly string[];
+  /** For the reports. */
   readonly message?: Message;
   /** The recipients that are refused inside an answer of success. */
   readonly refusals: Refusals;
@@ -70,7 +75,8 @@ export async function postMessage(
     answerProblem(outgoing, 413, { detail: 'The body is larger than 1 MiB.' }, { Connection: 'close' });
     return;
   }
-  const reply = decide(state, incoming.headers, body);
+  const reply =
+    state.provider === null ? decide(state, incoming.headers, body) : replyBy(state.provider, state, incoming, body);
   keep(state, reply, body);
   const { message, takenAs, refusals } = reply;
   if (state.reporter !== undefined && message !== undefined && takenAs !== undefined) {
@@ -86,21 +92,20 @@ const NO_REFUSALS: Refusals = new Map();
 const NONE: readonly string[] = [];
 
 function keep(state: SandboxState, reply: Reply, bytes: Buffer): void {
-  const { status, digits, id, message, refusals } = reply;
+  const { status, digits, id, to = null, refusals } = reply;
   const facts: ReceivedFacts = {
     number: state.inbox.received + 1,
     receivedAtMs: state.now(),
     status,
     scenario: digits,
     id,
-    isMessage: message !== undefined,
-    refused:
-      message === undefined || refusals.size === 0 ? NONE : addressesOf(message).filter((_, i) => refusals.has(i)),
-    taken: isSuccess(status) && (refusals.size === 0 || (message !== undefined && refusals.size < countOf(message))),
+    to,
+    refused: to === null || refusals.size === 0 ? NONE : to.filter((_, i) => refusals.has(i)),
+    taken: isSuccess(status) && (refusals.size === 0 || refusals.size < (to?.length ?? 0)),
   };
   state.receipts?.append({ ...facts, bytes });
   state.inbox.add(facts, bytes);
-  state.log?.(logLine(facts, message));
+  state.log?.(logLine(facts));
 }
 
 function isSuccess(status: number | undefined): boolean {
@@ -110,11 +115,10 @@ function isSuccess(status: number | undefined): boolean {
 const SHOWN = 3;
 
 /** Masks addresses, and makes text from outside safe for a terminal. */
-function logLine({ number, status, scenario, id, refused }: ReceivedFacts, message: Message | undefined): string {
+function logLine({ number, status, scenario, id, refused, to: addresses }: ReceivedFacts): string {
   const script = scenario === undefined ? '' : ` (script ${scenario})`;
-  const addresses = message === undefined ? NONE : addressesOf(message);
-  const more = addresses.length > SHOWN ? ` and ${addresses.length - SHOWN} more` : '';
-  const to = addresses.length === 0 ? '' : ` ${addresses.slice(0, SHOWN).map(mask).join(', ')}${more}`;
+  const more = addresses !== null && addresses.length > SHOWN ? ` and ${addresses.length - SHOWN} more` : '';
+  const to = addresses === null ? '' : ` ${addresses.slice(0, SHOWN).map(mask).join(', ')}${more}`;
   const not = refused.length === 0 ? '' : ` (${refused.length} refused)`;
   return safeLine(`#${number} ${status ?? 'no answer'}${script}${to}${not}${id === undefined ? '' : ` ${id}`}`);
 }
@@ -143,7 +147,7 @@ function decide(state: SandboxState, headers: IncomingHttpHeaders, body: Buffer)
   }
   if (countOf(message) > maxRecipients) {
     const detail = `The message has ${countOf(message)} recipients, and at most ${maxRecipients} are taken.`;
-    return { ...refuse(413, { detail, code: 'too-many-recipients' }), message };
+    return { ...refuse(413, { detail, code: 'too-many-recipients' }), to: addressesOf(message) };
   }
   return answerMessage(state, message, text);
 }
@@ -164,7 +168,8 @@ function answerMessage(state: SandboxState, message: Message, text: string): Rep
   const isOnly = countOf(message) === 1;
   const refusals = new Map<number, Refusal>();
   let chosen: Ending | undefined;
-  for (const [i, address] of addressesOf(message).entries()) {
+  const to = addressesOf(message);
+  for (const [i, address] of to.entries()) {
     const isContact = isContactAt(message, i);
     const ending = endingOf(address, isContact, state.scripts);
     const refusal = ending === undefined ? unsupported(state, address, isContact, message.channel) : refusalBy(ending);
@@ -173,9 +178,62 @@ function answerMessage(state: SandboxState, message: Message, text: string): Rep
   }
   const [only] = refusals.values();
   if (isOnly && only !== undefined) {
-    return { ...refuse(only.status, { detail: only.detail, code: only.code }), message, digits: only.digits };
+    return { ...refuse(only.status, { detail: only.detail, code: only.code }), to, digits: only.digits };
   }
-  return play(state, chosen, message, refusals, text);
+  const answer = answerNow(state, chosen, text);
+  const usual = (status: number, id: string): Usual =>
+    isSuccess(status)
+      ? { status, type: 'application/json', text: acceptedJson(id, message, refusals) }
+      : { status, type: PROBLEM_TYPE, text: problemJson(status, SCRIPTED) };
+  return { ...play(state, chosen, answer, refusals, usual), to, message };
+}
+
+/** The answer of a provider to one request: of its examples, those that the endings of the addresses choose. */
+function replyBy(api: ProviderApi, state: SandboxState, incoming: IncomingMessage, body: Buffer): Reply {
+  if (!isUtf8(body)) return refuse(400, { detail: 'The body is not UTF-8.' });
+  const text = body.toString('utf8');
+  const request = api.read(incoming.url ?? '/', incoming.headers, text);
+  if ('detail' in request) return refuse(request.status, { detail: request.detail });
+  const { to } = request;
+  if (to.length > state.maxRecipients) {
+    const detail = `The request has ${to.length} recipients, and ${api.title} takes at most ${state.maxRecipients}.`;
+    return { ...refuse(413, { detail }), to };
+  }
+  const endings = to.map((address) => endingOf(address, false, state.scripts));
+  const chosen = endings.find((ending) => ending?.answer !== undefined && refusalBy(ending) === undefined);
+  const answer = answerNow(state, chosen, text);
+  const whole = wordBy(answer.status);
+  const words = to.map((address, i) => {
+    if (whole !== 'accepted') return whole;
+    const ending = endings[i];
+    if (ending === chosen || ending === undefined)
+      return isReached(state, address, request) ? 'accepted' : 'unsupported';
+    return wordBy(ending.answer?.status);
+  });
+  const refusals = new Map(words.flatMap((word, i) => (word === 'accepted' ? [] : [[i, REFUSED] as const])));
+  const usual = (_status: number, id: string): Usual => {
+    const { status, headers, text: said } = api.answer(words, request, id);
+    return { status, type: headers['Content-Type'] ?? '', text: said, headers };
+  };
+  const only = endings.find((ending) => ending?.answer !== undefined);
+  return { ...play(state, chosen ?? only, answer, refusals, usual), to };
+}
+
+const REFUSED: Refusal = { status: 400, code: 'refused', detail: 'Scripted.' };
+
+function isReached({ devices, scripts }: SandboxState, address: string, { form }: ProviderRequest): boolean {
+  const [channel, ...others] = form.channels ?? [];
+  const device = address.includes('@') ? undefined : deviceOf(address, devices, scripts);
+  return channel === undefined || others.length > 0 || device === undefined || takes(device, channel);
+}
+
+/** What an ending that is a status means to any provider. 451: the person has opted out. */
+function wordBy(status = ACCEPTED): Word {
+  if (status < 400) return isSuccess(status) ? 'accepted' : 'doubt';
+  if (status === 429) return 'retry';
+  if ([401, 402, 403, 407].includes(status)) return 'stop';
+  if (status === 451) return 'opted-out';
+  return status < 500 ? 'refused' : 'doubt';
 }
 
 /** Not about one recipient of several: the key, credit, the rate, the size, and a client that gave up. */
@@ -201,34 +259,41 @@ function unsupported(state: SandboxState, address: string, isContact: boolean, c
 
 const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
 
-/** `text`: the request's body, by which it recognises a repeated request. */
+/** By the request's body: an answer that comes once is not given to the same request again. */
+function answerNow(state: SandboxState, ending: Ending | undefined, text: string): Answer {
+  const wanted: Answer = ending?.answer ?? {};
+  return wanted.once === true && comesAgain(state.throttled, text) ? {} : wanted;
+}
+
+interface Usual {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly headers?: Headers;
+}
+
+/** @param usual - the answer where the ending has no body; it is given the status and the id */
 function play(
   state: SandboxState,
   ending: Ending | undefined,
-  message: Message,
+  answer: Answer,
   refusals: Refusals,
-  text: string,
+  usual: (status: number, id: string) => Usual,
 ): Reply {
-  const wanted: Answer = ending?.answer ?? {};
-  const answer = wanted.once === true && comesAgain(state.throttled, text) ? {} : wanted;
-  const { status = ACCEPTED, body, cut, delayMs = 0 } = answer;
+  const { body, cut, delayMs = 0 } = answer;
   const id = state.nextId();
   const isAnswered = cut === undefined || cut === 'half';
-  const givesId = isAnswered && isSuccess(status) && status !== 204 && body === undefined && cut === undefined;
-  const isTaken = ending?.reports === undefined ? isAnswered && isSuccess(status) : ending.reports.length > 0;
+  const said = { headers: answer.headers, ...usual(answer.status ?? ACCEPTED, id), ...body };
+  const isGood = isAnswered && isSuccess(said.status);
+  const givesId = isGood && said.status !== 204 && body === undefined && cut === undefined;
+  const isTaken = ending?.reports === undefined ? isGood : ending.reports.length > 0;
   return {
-    status: isAnswered ? status : undefined,
+    status: isAnswered ? said.status : undefined,
     digits: ending?.answer === undefined ? undefined : ending.digits,
     id: givesId ? id : undefined,
-    message,
     refusals: givesId ? refusals : NO_REFUSALS,
     takenAs: isTaken ? id : undefined,
-    write: (outgoing) => {
-      const usual = isSuccess(status)
-        ? { type: 'application/json', text: acceptedJson(id, message, refusals) }
-        : { type: PROBLEM_TYPE, text: problemJson(status, SCRIPTED) };
-      later(outgoing, delayMs, () => writeAs(answer, outgoing, status, body ?? usual));
-    },
+    write: (outgoing) => later(outgoing, delayMs, () => writeAs(answer, outgoing, said)),
   };
 }
 
@@ -248,12 +313,7 @@ function comesAgain(throttled: Set<string>, text: string): boolean {
 /** A reset drops data that the client has not read yet: the half answer gets this long to arrive. */
 const ARRIVE_MS = 50;
 
-function writeAs(
-  { cut, headers }: Answer,
-  outgoing: ServerResponse,
-  status: number,
-  { type, text }: NonNullable<Answer['body']>,
-): void {
+function writeAs({ cut }: Answer, outgoing: ServerResponse, { status, type, text, headers }: Usual): void {
   if (cut === 'silence') return;
   if (cut === 'reset') outgoing.socket?.resetAndDestroy();
   else if (cut === 'close') outgoing.socket?.end();

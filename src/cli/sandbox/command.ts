@@ -78,7 +78,7 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
   const webhook = await webhookOptions(flags, context);
   const { devices, receipts } = flags;
   const sandbox = await startSandbox({
-    ...given(flags, 'port', 'latencyMs', 'scripts', 'maxRecipients', 'fields'),
+    ...given(flags, 'port', 'latencyMs', 'scripts', 'maxRecipients', 'fields', 'provider', 'answers'),
     now: context.now,
     ...(own === '' ? {} : { apiKey: own }),
     ...(webhook === undefined ? {} : { webhook }),
@@ -87,7 +87,7 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
     ...(flags.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });
   try {
-    await context.out(welcome(sandbox.url, own !== ''));
+    await context.out(welcome(sandbox.url, own !== '', flags.provider));
     await stopped;
   } finally {
     await sandbox.close();
@@ -96,17 +96,16 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
 }
 
 /** Never shows a key that the user set: it may be the key of the real API. */
-function welcome(url: string, ownKey: boolean): string {
+function welcome(url: string, ownKey: boolean, provider: string | undefined): string {
+  const start = `Sandbox on ${url} - what it does: curl ${url}/sandbox\n\nTo send to it, in handbill.yaml:\n\n  environments:\n    local:\n`;
+  if (provider !== undefined) {
+    const about = 'With any vars and secrets: see `handbill help providers`.';
+    return `${start}      provider: ${provider}\n      baseUrl: ${url}\n\n${about}\n\nCtrl-C stops it.\n`;
+  }
   const key = ownKey
     ? 'It takes the key that HANDBILL_API_KEY holds.'
     : `It takes the key "${SANDBOX_KEY}", which is no secret:\n\n  export HANDBILL_API_KEY=${SANDBOX_KEY}`;
-  return `Sandbox on ${url} - what it does: curl ${url}/sandbox
-
-To send to it, in handbill.yaml:
-
-  environments:
-    local:
-      baseUrl: ${url}
+  return `${start}      baseUrl: ${url}
       apiKey: { env: HANDBILL_API_KEY }
 
 ${key}

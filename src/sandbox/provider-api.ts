@@ -1,0 +1,243 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ValidateFunction } from 'ajv';
+import { createAddressReader } from '../providers/addresses.ts';
+import type { AddressForm, AnswerRule, Provider, RequestFile } from '../providers/provider.ts';
+import { piecesOf } from '../providers/text.ts';
+import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
+import { bareNumber } from './form.ts';
+
+/** An answer of the API, as `NAME.examples.yaml` has it. */
+export interface AnswerExample {
+  /** Default: one. */
+  readonly recipients?: readonly string[];
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly text?: string;
+  /** How it is read; absent in answers that were captured. */
+  readonly then?: Word | 'split' | readonly Word[];
+  readonly messageId?: string | null | readonly (string | null)[];
+}
+
+/** What is read of `NAME.examples.yaml`. */
+export interface ProviderExamples {
+  /** JSON Schema of the bodies that the API takes, from its published description. */
+  readonly accepts?: JsonObject;
+  readonly requests: readonly { readonly recipients: readonly { readonly to: string; readonly reference: string }[] }[];
+  readonly answers: readonly AnswerExample[];
+}
+
+export type Word = AnswerRule['verdict'];
+
+/** A request that the API takes. */
+export interface ProviderRequest {
+  /** In the form of the ledger. */
+  readonly to: readonly string[];
+  readonly references: readonly string[];
+  readonly form: RequestFile;
+}
+
+export interface ProviderAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** The API of a provider file: what it takes, and what it answers. */
+export interface ProviderApi {
+  readonly title: string;
+  /** Most recipients of a request. */
+  readonly recipients: number;
+  /** `/2010-04-01/Accounts/{var.account}/Messages.json` */
+  readonly operations: readonly string[];
+  /** @param url - path and query */
+  read(
+    url: string,
+    headers: IncomingHttpHeaders,
+    body: string,
+  ): ProviderRequest | { readonly status: number; readonly detail: string };
+  /** @param words - by recipient; @param id - of the message, where it is taken */
+  answer(words: readonly Word[], request: ProviderRequest, id: string): ProviderAnswer;
+}
+
+/** @param captured - are answered one after another, whoever the recipients are; null: the examples are */
+export async function createProviderApi(
+  provider: Provider,
+  examples: ProviderExamples,
+  captured: readonly AnswerExample[] | null,
+): Promise<ProviderApi> {
+  const check = examples.accepts === undefined ? null : await compileCheck(examples.accepts);
+  const forms = provider.requests.map((form) => {
+    const kind = addressOf(provider, form);
+    const url = (form.url ?? provider.url).replace(/^(?:https?:\/\/[^/]*|\{baseUrl\})/, '');
+    return {
+      form,
+      url,
+      pattern: patternOf(url),
+      contentType: 'json' in form.body ? 'application/json' : 'application/x-www-form-urlencoded',
+      addressesIn: createAddressReader(form, kind, provider.msisdn),
+    };
+  });
+  const operations = [...new Set(forms.map(({ url }) => url))];
+  const credentials = credentialsOf(provider);
+  let played = 0;
+  return {
+    title: provider.title,
+    recipients: provider.limits.recipients,
+    operations,
+    read(url, headers, body) {
+      const there = forms.filter(({ pattern }) => pattern.test(url));
+      const [first] = there;
+      if (first === undefined)
+        return { status: 404, detail: `${provider.title} has POST ${operations.join(' and ')}.` };
+      const missing = credentials.find((name) => headers[name] === undefined);
+      if (missing !== undefined) return { status: 401, detail: `The header ${missing} is missing.` };
+      const sent = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+      const typed = there.filter(({ contentType }) => contentType === sent);
+      if (typed.length === 0) return { status: 415, detail: `The body must be ${first.contentType}.` };
+      const document = 'json' in first.form.body ? parseJson(body) : fieldsOf(body);
+      const fault = check?.(document) === false ? faultOf(check) : null;
+      if (fault !== null) return { status: 400, detail: `${provider.title} does not take this body: ${fault}.` };
+      for (const { form, addressesIn } of typed) {
+        const to = addressesIn(body);
+        if (to.length > 0) return { to, references: referencesIn(document), form };
+      }
+      return { status: 400, detail: 'The body has no recipient.' };
+    },
+    answer(words, request, id) {
+      if (captured !== null) {
+        played += 1;
+        return written(captured[(played - 1) % captured.length] ?? NO_ANSWER, null);
+      }
+      const example = exampleFor(words, examples.answers);
+      return written(example, (body) => filled(body, example, examples, words, request, id));
+    },
+  };
+}
+
+/** Stops at the first fault. A schema of the examples is checked by their test. */
+async function compileCheck(schema: JsonObject): Promise<ValidateFunction> {
+  const { Ajv } = await import('ajv');
+  return new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
+}
+
+function faultOf({ errors }: ValidateFunction): string {
+  const [{ instancePath = '', message = 'it is wrong', params = {} } = {}] = errors ?? [];
+  const extra = 'additionalProperty' in params ? ` (${String(params['additionalProperty'])})` : '';
+  return `${instancePath === '' ? 'the body' : instancePath} ${message}${extra}`;
+}
+
+function addressOf({ channels }: Provider, form: RequestFile): AddressForm {
+  const has = form.channels ?? Object.keys(channels);
+  return form.address ?? (has.length === 1 && has[0] === 'email' ? 'email' : 'msisdn');
+}
+
+function patternOf(url: string): RegExp {
+  const parts = (piecesOf(url) ?? [url]).map((piece) => (typeof piece === 'string' ? escaped(piece) : '[^/?]+'));
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** A list where a name comes again. */
+function fieldsOf(body: string): JsonObject {
+  const fields = Map.groupBy(new URLSearchParams(body), ([name]) => name);
+  const oneOrAll = (pairs: readonly (readonly [string, string])[]): Json =>
+    pairs.length === 1 ? (pairs[0]?.[1] ?? '') : pairs.map(([, value]) => value);
+  return Object.fromEntries([...fields].map(([name, pairs]) => [name, oneOrAll(pairs)]));
+}
+
+/** Of handbill, in both spellings, wherever they are. */
+function referencesIn(document: unknown): readonly string[] {
+  return [...new Set(JSON.stringify(document).match(/(?<![\w-])(?:[\w-]{22}|[\da-z]{26})(?![\w-])/g))];
+}
+
+/** The headers without which nobody is let in. */
+function credentialsOf({ auth }: Provider): readonly string[] {
+  if (auth === null) return [];
+  return 'header' in auth ? Object.keys(auth.header).map((name) => name.toLowerCase()) : ['authorization'];
+}
+
+const NO_ANSWER: AnswerExample = { status: 204 };
+/** Where the examples have no such answer. */
+const PLAIN: Readonly<Record<Word, number>> = {
+  accepted: 200,
+  refused: 400,
+  'opted-out': 400,
+  unsupported: 400,
+  retry: 429,
+  stop: 401,
+  doubt: 500,
+};
+
+/** The answer of which every word is one of an example, else a refusal of the whole request. */
+function exampleFor(words: readonly Word[], answers: readonly AnswerExample[]): AnswerExample {
+  const [first = 'accepted', ...rest] = [...new Set(words)];
+  const several = answers.filter(({ recipients = [] }) => recipients.length > 1);
+  const single = answers.filter((answer) => !several.includes(answer));
+  const sameOf = (some: readonly AnswerExample[], word: Word | 'split'): AnswerExample | undefined =>
+    some.find(({ then }) => then === word);
+  const mixed = several.find(({ then }) => isList(then) && words.every((word) => then.includes(word)));
+  if (words.length > 1 && mixed !== undefined) return mixed;
+  if (words.length > 1 && words.includes('refused')) return sameOf(several, 'split') ?? { status: PLAIN.refused };
+  const word = rest.length === 0 ? first : 'doubt';
+  return sameOf(single, word) ?? { status: PLAIN[word] };
+}
+
+function written({ status, headers = {}, body, text }: AnswerExample, fill: ((text: string) => string) | null) {
+  const said = text ?? (body === undefined ? '' : JSON.stringify(body));
+  const type = body === undefined ? 'text/plain; charset=utf-8' : 'application/json';
+  return { status, headers: { 'Content-Type': type, ...headers }, text: fill === null ? said : fill(said) };
+}
+
+/** An example with the addresses, references and ids of the request in the place of its own. */
+function filled(
+  text: string,
+  { recipients, then, messageId }: AnswerExample,
+  { requests }: ProviderExamples,
+  words: readonly Word[],
+  { to, references }: ProviderRequest,
+  id: string,
+): string {
+  const count = recipients?.length ?? 1;
+  const known = Array.from({ length: count }, (_, position) => {
+    const people = requests.flatMap((request) => request.recipients.slice(position, position + 1));
+    return {
+      addresses: [...new Set([recipients?.[position] ?? [], people.map((one) => one.to)].flat().map(bareNumber))],
+      references: new Set(people.map(({ reference }) => reference)),
+      id: (isList(messageId) ? messageId[position] : messageId) ?? null,
+      word: isList(then) ? then[position] : then,
+    };
+  });
+  const put = (some: string, position: number, actual: number): string => {
+    const one = known[position];
+    if (one === undefined) return some;
+    const reference = references.length === to.length ? references[actual] : undefined;
+    let filledIn = some;
+    for (const old of one.addresses) filledIn = filledIn.replaceAll(old, bareNumber(to[actual] ?? ''));
+    if (reference !== undefined) for (const old of one.references) filledIn = filledIn.replaceAll(old, reference);
+    if (one.id === null || one.references.has(one.id)) return filledIn;
+    const own = isList(messageId) ? `${id}-${actual + 1}` : id;
+    return filledIn.replaceAll(one.id, /^\d+$/.test(one.id) ? own.replace(/\D/g, '').slice(-15) : own);
+  };
+  const ownerOf = (item: Json): number => {
+    const inside = JSON.stringify(item);
+    const owners = known.flatMap((_, position) => (put(inside, position, 0) === inside ? [] : [position]));
+    return owners.length === 1 ? (owners[0] ?? -1) : -1;
+  };
+  const expand = (value: Json): Json => {
+    if (isMapping(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expand(inner)]));
+    if (!isList(value)) return value;
+    const owners = value.map(ownerOf);
+    if (owners.includes(-1) || new Set(owners).size !== count) return value.map(expand);
+    return to.map((_, actual) => {
+      const position = known.findIndex(({ word }) => word === words[actual]);
+      const template = value[owners.indexOf(position)] ?? null;
+      return JSON.parse(put(JSON.stringify(template), position, actual)) as Json;
+    });
+  };
+  if (count === 1) return put(text, 0, 0);
+  return put(JSON.stringify(expand(JSON.parse(text) as Json)), 0, 0);
+}
