@@ -211,11 +211,12 @@ function replyBy(api: ProviderApi, state: SandboxState, incoming: IncomingMessag
     return wordBy(ending.answer?.status);
   });
   const refusals = new Map(words.flatMap((word, i) => (word === 'accepted' ? [] : [[i, REFUSED] as const])));
-  const usual = (_status: number, id: string): Usual => {
-    const { status, headers, text: said } = api.answer(words, request, id);
+  const only = endings.find((ending) => ending?.answer !== undefined);
+  const asked = answer.status ?? only?.answer?.status ?? ACCEPTED;
+  const usual = (_: number, id: string): Usual => {
+    const { status, headers, text: said } = api.answer(words, asked, request, id);
     return { status, type: headers['Content-Type'] ?? '', text: said, headers };
   };
-  const only = endings.find((ending) => ending?.answer !== undefined);
   return { ...play(state, chosen ?? only, answer, refusals, usual), to };
 }
 

@@ -56,8 +56,12 @@ export interface ProviderApi {
     headers: IncomingHttpHeaders,
     body: string,
   ): ProviderRequest | { readonly status: number; readonly detail: string };
-  /** @param words - by recipient; @param id - of the message, where it is taken */
-  answer(words: readonly Word[], request: ProviderRequest, id: string): ProviderAnswer;
+  /**
+   * @param words - by recipient
+   * @param status - of the examples that fit, one like this is taken
+   * @param id - of the message, where it is taken
+   */
+  answer(words: readonly Word[], status: number, request: ProviderRequest, id: string): ProviderAnswer;
 }
 
 /** @param captured - are answered one after another, whoever the recipients are; null: the examples are */
@@ -104,12 +108,12 @@ export async function createProviderApi(
       }
       return { status: 400, detail: 'The body has no recipient.' };
     },
-    answer(words, request, id) {
+    answer(words, status, request, id) {
       if (captured !== null) {
         played += 1;
         return written(captured[(played - 1) % captured.length] ?? NO_ANSWER, null);
       }
-      const example = exampleFor(words, examples.answers);
+      const example = exampleFor(words, status, examples.answers);
       return written(example, (body) => filled(body, example, examples, words, request, id));
     },
   };
@@ -173,12 +177,16 @@ const PLAIN: Readonly<Record<Word, number>> = {
 };
 
 /** The answer of which every word is one of an example, else a refusal of the whole request. */
-function exampleFor(words: readonly Word[], answers: readonly AnswerExample[]): AnswerExample {
+function exampleFor(words: readonly Word[], status: number, answers: readonly AnswerExample[]): AnswerExample {
   const [first = 'accepted', ...rest] = [...new Set(words)];
   const several = answers.filter(({ recipients = [] }) => recipients.length > 1);
   const single = answers.filter((answer) => !several.includes(answer));
-  const sameOf = (some: readonly AnswerExample[], word: Word | 'split'): AnswerExample | undefined =>
-    some.find(({ then }) => then === word);
+  const kindOf = (one: number): number => Math.floor(one / 100);
+  const sameOf = (some: readonly AnswerExample[], word: Word | 'split'): AnswerExample | undefined => {
+    const same = some.filter(({ then }) => then === word);
+    const alike = same.find((one) => one.status === status);
+    return alike ?? same.find((one) => kindOf(one.status) === kindOf(status)) ?? same[0];
+  };
   const mixed = several.find(({ then }) => isList(then) && words.every((word) => then.includes(word)));
   if (words.length > 1 && mixed !== undefined) return mixed;
   if (words.length > 1 && words.includes('refused')) return sameOf(several, 'split') ?? { status: PLAIN.refused };
