@@ -191,7 +191,8 @@ function exampleFor(words: readonly Word[], status: number, answers: readonly An
   if (words.length > 1 && mixed !== undefined) return mixed;
   if (words.length > 1 && words.includes('refused')) return sameOf(several, 'split') ?? { status: PLAIN.refused };
   const word = rest.length === 0 ? first : 'doubt';
-  return sameOf(single, word) ?? { status: PLAIN[word] };
+  const instead = word === 'opted-out' || word === 'unsupported' ? 'refused' : word;
+  return sameOf(single, word) ?? sameOf(single, instead) ?? { status: PLAIN[word] };
 }
 
 function written({ status, headers = {}, body, text }: AnswerExample, fill: ((text: string) => string) | null) {
