@@ -69,6 +69,7 @@ function projectFor({ name, provider, examples }: Known, baseUrl: string): Reado
     ...(names.length === 0 ? {} : { variables: Object.fromEntries(names.map((one) => [one, one])) }),
     ...(content === undefined ? {} : { content: { ...content, html: 'mail.html' } }),
     recipients: 'people.csv',
+    send: { recipientsPerRequest: Math.min(12, provider.limits.recipients) },
   };
   const isEmail = channel === 'email';
   const people = ENDINGS.map((ending, i) => {

@@ -264,7 +264,7 @@ describe('describes itself', () => {
       await sendRaw(sandbox, rawPost(sandbox, JSON.stringify(messageTo('+447700900901'))));
       const answer = await request(`${sandbox.url}/sandbox`, { headers: { accept: 'application/json' } });
       expect(await answer.body.json()).toMatchObject({
-        send: `${sandbox.url}/v2/messages`,
+        send: [`${sandbox.url}/v2/messages`],
         received: 3,
         accepted: 1,
         answers: { 202: 1, 500: 1, none: 1 },

@@ -66,6 +66,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill sandbox --port 0 --receipts received.jsonl', ''],
     ['handbill sandbox --scripts none --latency 40', 'for rehearsals of real lists'],
     ['handbill sandbox --devices phones.csv', 'for rehearsals of fallbacks'],
+    ['handbill sandbox --provider twilio', 'speak the API of Twilio'],
   ]).action((flags: FlagsOf<typeof FLAGS> & Reporting) => serve(flags, context));
 }
 
@@ -99,7 +100,7 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
 function welcome(url: string, ownKey: boolean, provider: string | undefined): string {
   const start = `Sandbox on ${url} - what it does: curl ${url}/sandbox\n\nTo send to it, in handbill.yaml:\n\n  environments:\n    local:\n`;
   if (provider !== undefined) {
-    const about = 'With any vars and secrets: see `handbill help providers`.';
+    const about = `Its vars and secrets, with any values: handbill help providers ${provider}`;
     return `${start}      provider: ${provider}\n      baseUrl: ${url}\n\n${about}\n\nCtrl-C stops it.\n`;
   }
   const key = ownKey
