@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import table from './endings.json' with { type: 'json' };
-import { byEnding, type ScriptedNumbers } from './endings.ts';
-import { bareNumber } from './form.ts';
+import { bareNumber, byEnding, type ScriptedNumbers } from './endings.ts';
 
 const CHANNELS = ['SMS', 'RCS', 'MessagingApp', 'Voice'] as const;
 type DeviceChannel = (typeof CHANNELS)[number];

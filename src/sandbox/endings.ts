@@ -93,3 +93,8 @@ export function byEnding<T>(
 export function endingOf(address: string, isContact: boolean, whose: ScriptedNumbers): Ending | undefined {
   return byEnding(BY_DIGITS, address, isContact, whose);
 }
+
+/** Without `+` or `00`, from any spelling. */
+export function bareNumber(address: string): string {
+  return address.replace(/^(?:\+|00)/, '');
+}

@@ -87,11 +87,6 @@ function addressOf(recipient: Fields): string {
   return known.find((value) => typeof value === 'string') ?? '';
 }
 
-/** Without `+` or `00`, from any spelling. */
-export function bareNumber(address: string): string {
-  return address.replace(/^(?:\+|00)/, '');
-}
-
 export interface Refusal {
   readonly status: number;
   /** In small letters and hyphens. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { bareNumber } from './form.ts';
+import { bareNumber } from './endings.ts';
 
 /** Without its body. */
 export interface ReceivedFacts {

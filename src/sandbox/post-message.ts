@@ -207,7 +207,7 @@ function replyBy(api: ProviderApi, state: SandboxState, incoming: IncomingMessag
     if (whole !== 'accepted') return whole;
     const ending = endings[i];
     if (ending === chosen || ending === undefined)
-      return isReached(state, address, request) ? 'accepted' : 'unsupported';
+      return takesChannel(state, address, request) ? 'accepted' : 'unsupported';
     return wordBy(ending.answer?.status);
   });
   const refusals = new Map(words.flatMap((word, i) => (word === 'accepted' ? [] : [[i, REFUSED] as const])));
@@ -222,13 +222,13 @@ function replyBy(api: ProviderApi, state: SandboxState, incoming: IncomingMessag
 
 const REFUSED: Refusal = { status: 400, code: 'refused', detail: 'Scripted.' };
 
-function isReached({ devices, scripts }: SandboxState, address: string, { form }: ProviderRequest): boolean {
+function takesChannel({ devices, scripts }: SandboxState, address: string, { form }: ProviderRequest): boolean {
   const [channel, ...others] = form.channels ?? [];
   const device = address.includes('@') ? undefined : deviceOf(address, devices, scripts);
   return channel === undefined || others.length > 0 || device === undefined || takes(device, channel);
 }
 
-/** What an ending that is a status means to any provider. 451: the person has opted out. */
+/** The verdict that a status leads to at any provider. 451: the person has opted out. */
 function wordBy(status = ACCEPTED): Word {
   if (status < 400) return isSuccess(status) ? 'accepted' : 'doubt';
   if (status === 429) return 'retry';

@@ -4,7 +4,7 @@ import { createAddressReader } from '../providers/addresses.ts';
 import type { AddressForm, AnswerRule, Provider, RequestFile } from '../providers/provider.ts';
 import { piecesOf } from '../providers/text.ts';
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
-import { bareNumber } from './form.ts';
+import { bareNumber } from './endings.ts';
 
 /** An answer of the API, as `NAME.examples.yaml` has it. */
 export interface AnswerExample {
@@ -19,7 +19,7 @@ export interface AnswerExample {
   readonly messageId?: string | null | readonly (string | null)[];
 }
 
-/** What is read of `NAME.examples.yaml`. */
+/** The part of `NAME.examples.yaml` that the sandbox reads. */
 export interface ProviderExamples {
   /** JSON Schema of the bodies that the API takes, from its published description. */
   readonly accepts?: JsonObject;
@@ -64,7 +64,7 @@ export interface ProviderApi {
   answer(words: readonly Word[], status: number, request: ProviderRequest, id: string): ProviderAnswer;
 }
 
-/** @param captured - are answered one after another, whoever the recipients are; null: the examples are */
+/** @param captured - are given one after another, without regard to recipients; null: the examples answer */
 export async function createProviderApi(
   provider: Provider,
   examples: ProviderExamples,
@@ -153,12 +153,12 @@ function fieldsOf(body: string): JsonObject {
   return Object.fromEntries([...fields].map(([name, pairs]) => [name, oneOrAll(pairs)]));
 }
 
-/** Of handbill, in both spellings, wherever they are. */
+/** The references of handbill, in both spellings, from any place. */
 function referencesIn(document: unknown): readonly string[] {
   return [...new Set(JSON.stringify(document).match(/(?<![\w-])(?:[\w-]{22}|[\da-z]{26})(?![\w-])/g))];
 }
 
-/** The headers without which nobody is let in. */
+/** The headers that prove who sends. */
 function credentialsOf({ auth }: Provider): readonly string[] {
   if (auth === null) return [];
   return 'header' in auth ? Object.keys(auth.header).map((name) => name.toLowerCase()) : ['authorization'];
@@ -201,7 +201,7 @@ function written({ status, headers = {}, body, text }: AnswerExample, fill: ((te
   return { status, headers: { 'Content-Type': type, ...headers }, text: fill === null ? said : fill(said) };
 }
 
-/** An example with the addresses, references and ids of the request in the place of its own. */
+/** An example with the addresses, references and ids of the request in place of those that it was written with. */
 function filled(
   text: string,
   { recipients, then, messageId }: AnswerExample,
