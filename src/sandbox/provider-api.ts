@@ -113,8 +113,9 @@ export async function createProviderApi(
         played += 1;
         return written(captured[(played - 1) % captured.length] ?? NO_ANSWER, null);
       }
-      const example = exampleFor(words, status, examples.answers);
-      return written(example, (body) => filled(body, example, examples, words, request, id));
+      const known = words.length === 1 ? words : words.map((word) => (REFUSALS.has(word) ? 'refused' : word));
+      const example = exampleFor(known, status, examples.answers);
+      return written(example, (body) => filled(body, example, examples, known, request, id));
     },
   };
 }
@@ -165,6 +166,8 @@ function credentialsOf({ auth }: Provider): readonly string[] {
 }
 
 const NO_ANSWER: AnswerExample = { status: 204 };
+/** In a list, examples tell them from no other refusal. */
+const REFUSALS: ReadonlySet<Word> = new Set(['opted-out', 'unsupported']);
 /** Where the examples have no such answer. */
 const PLAIN: Readonly<Record<Word, number>> = {
   accepted: 200,
@@ -176,9 +179,8 @@ const PLAIN: Readonly<Record<Word, number>> = {
   doubt: 500,
 };
 
-/** The answer of which every word is one of an example, else a refusal of the whole request. */
+/** The answer of which every word is one of an example; where several recipients have none, a refusal of them all. */
 function exampleFor(words: readonly Word[], status: number, answers: readonly AnswerExample[]): AnswerExample {
-  const [first = 'accepted', ...rest] = [...new Set(words)];
   const several = answers.filter(({ recipients = [] }) => recipients.length > 1);
   const single = answers.filter((answer) => !several.includes(answer));
   const kindOf = (one: number): number => Math.floor(one / 100);
@@ -187,12 +189,16 @@ function exampleFor(words: readonly Word[], status: number, answers: readonly An
     const alike = same.find((one) => one.status === status);
     return alike ?? same.find((one) => kindOf(one.status) === kindOf(status)) ?? same[0];
   };
-  const mixed = several.find(({ then }) => isList(then) && words.every((word) => then.includes(word)));
+  const [word = 'accepted', ...others] = new Set(words);
+  const mixed = several.find(({ then }) => isList(then) && isSame(then, words));
   if (words.length > 1 && mixed !== undefined) return mixed;
-  if (words.length > 1 && words.includes('refused')) return sameOf(several, 'split') ?? { status: PLAIN.refused };
-  const word = rest.length === 0 ? first : 'doubt';
-  const instead = word === 'opted-out' || word === 'unsupported' ? 'refused' : word;
+  if (others.length > 0) return sameOf(several, 'split') ?? { status: PLAIN.refused };
+  const instead = REFUSALS.has(word) ? 'refused' : word;
   return sameOf(single, word) ?? sameOf(single, instead) ?? { status: PLAIN[word] };
+}
+
+function isSame(one: readonly Word[], other: readonly Word[]): boolean {
+  return one.every((word) => other.includes(word)) && other.every((word) => one.includes(word));
 }
 
 function written({ status, headers = {}, body, text }: AnswerExample, fill: ((text: string) => string) | null) {
@@ -229,7 +235,7 @@ function filled(
     if (reference !== undefined) for (const old of one.references) filledIn = filledIn.replaceAll(old, reference);
     if (one.id === null || one.references.has(one.id)) return filledIn;
     const own = isList(messageId) ? `${id}-${actual + 1}` : id;
-    return filledIn.replaceAll(one.id, /^\d+$/.test(one.id) ? own.replace(/\D/g, '').slice(-15) : own);
+    return filledIn.replaceAll(one.id, /^\d+$/.test(one.id) ? asNumber(own) : own);
   };
   const ownerOf = (item: Json): number => {
     const inside = JSON.stringify(item);
@@ -249,4 +255,10 @@ function filled(
   };
   if (count === 1) return put(text, 0, 0);
   return put(JSON.stringify(expand(JSON.parse(text) as Json)), 0, 0);
+}
+
+/** `sbx-8f3a-12`: the same for an API whose ids are numbers. */
+function asNumber(id: string): string {
+  const [, start = '', ...counts] = id.split('-');
+  return [1 + (Number.parseInt(start, 16) % 1e6), ...counts.map((count) => count.padStart(4, '0'))].join('');
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Ending, ReportWord } from './endings.ts';
+import { bareNumber } from './endings.ts';
 import type { SandboxEvent } from './form.ts';
 import replies from './replies.json' with { type: 'json' };
 import { type Delays, ENDS, type Shares } from './webhook.ts';
