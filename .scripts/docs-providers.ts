@@ -220,7 +220,7 @@ function referenceIn({ examples }: Known): 'field' | 'url' | 'none' {
   );
   const found = events.filter(({ reference, state }) => reference !== undefined && state !== undefined);
   const isInUrl = found.every(
-    ({ query, reference }) => Object.keys(query ?? {}).join() === 'ref' && reference !== undefined,
+    ({ query, reference }) => Object.keys(query ?? {}).join() === 'handbill' && reference !== undefined,
   );
   return found.length === 0 ? 'none' : isInUrl ? 'url' : 'field';
 }

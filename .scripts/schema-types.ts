@@ -59,12 +59,16 @@ function mapping(schema: Schema, kind: FileKind): string {
   }
   if (rest === true) return '{ readonly [key: string]: Json }';
   const entries = Object.entries(properties);
-  const typed = (key: string, mark: string, value: Schema) => `readonly ${key}${mark}: ${typeOf(value, kind)}`;
+  const typed = (key: string, mark: string, value: Schema) => `readonly ${nameOf(key)}${mark}: ${typeOf(value, kind)}`;
   // Exactly one of the keys.
   if (minProperties === 1 && maxProperties === 1) {
     return entries.map(([key, value]) => `{ ${typed(key, '', value)} }`).join(' | ');
   }
   return `{ ${entries.map(([key, value]) => typed(key, required.includes(key) ? '' : '?', value)).join('; ')} }`;
+}
+
+function nameOf(key: string): string {
+  return /^\w+$/.test(key) ? key : JSON.stringify(key);
 }
 
 /** An unchanged file stays as it is: a build that is younger than it stays fresh. */

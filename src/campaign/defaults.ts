@@ -48,7 +48,14 @@ export const DEFAULTS = {
   /** How far the time of a signature may be from the clock: 5 minutes either way. */
   webhookToleranceMs: 5 * 60_000,
   /** A signature over the body alone. */
-  webhookHmac: { algorithm: 'sha256', encoding: 'hex', prefix: '', signed: '{body}' },
+  webhookMethods: ['POST'],
+  webhookProofs: {
+    hmac: { algorithm: 'sha256', encoding: 'hex', prefix: '', signed: '{body}' },
+    ed25519: { encoding: 'base64', prefix: '', signed: '{body}' },
+    'url-form': { algorithm: 'sha256', encoding: 'base64', prefix: '', signed: '{url}{form}' },
+    'body-hmac': { algorithm: 'sha256', encoding: 'hex', signed: '{timestamp}{id}' },
+    jwt: { header: 'Authorization' },
+  },
   /** Ledger, relative to the root of the project. */
   ledger: '.handbill/ledger.db',
 } as const;

@@ -209,14 +209,14 @@ function readEnvironment(
     countries: countries ?? null,
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
-    webhook: readWebhook(webhook, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
+    webhook: readWebhook(webhook, reading.events, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
     wire: { ...readWire(over(reading, wire)), answers: reading.answers },
   };
 }
 
 /** `wire` over what the provider says of its answers. */
 function over(
-  { answers: _, idempotencyHeader, response, ...statuses }: ReadProvider['reading'],
+  { answers: _, events: _events, idempotencyHeader, response, ...statuses }: ReadProvider['reading'],
   wire: WireFile,
 ): WireFile {
   const header = idempotencyHeader === null ? {} : { idempotencyHeader };

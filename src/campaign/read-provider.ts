@@ -8,6 +8,7 @@ import { isKnownName } from '../providers/values.ts';
 import { isList, isMapping, type Json, pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { readWebhook } from './read-webhook.ts';
 import { checkProvider, whereValue } from './validate.ts';
 import type { ProviderFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
@@ -37,6 +38,7 @@ export interface ReadProvider {
 type Reading = Pick<ProviderFile, 'response' | 'tooLargeStatuses' | 'retryStatuses'> & {
   readonly answers: readonly AnswerRule[];
   readonly idempotencyHeader: string | null;
+  readonly events: Pick<ProviderFile, 'webhook' | 'reports'>;
 };
 
 type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
@@ -122,10 +124,17 @@ function providerOf(file: ProviderFile, name: string): Provider {
   };
 }
 
-function readingOf({ response, tooLargeStatuses, retryStatuses, answers = [], idempotency }: ProviderFile): Reading {
+function readingOf(file: ProviderFile): Reading {
+  const { response, tooLargeStatuses, retryStatuses, answers = [], idempotency, webhook = {}, reports = {} } = file;
   const statuses = { ...(tooLargeStatuses && { tooLargeStatuses }), ...(retryStatuses && { retryStatuses }) };
   const idempotencyHeader = idempotency?.header ?? null;
-  return { ...(response && { response }), ...statuses, answers: answers.map(ruleOf), idempotencyHeader };
+  return {
+    ...(response && { response }),
+    ...statuses,
+    answers: answers.map(ruleOf),
+    idempotencyHeader,
+    events: { webhook, reports },
+  };
 }
 
 function specsOf(written: ProviderFile['vars'] = {}): Provider['vars'] {
@@ -168,12 +177,19 @@ function checkTexts(file: Partial<ProviderFile>, yaml: YamlFile): readonly Diagn
       report(path, `There is no value {${piece.name}}.`, hint);
     }
   }
+  // With what an environment must add.
+  readWebhook({ ...file.webhook, ...FOR_CHECKS }, {}, '', (path, code, message, hint) => {
+    found.push(problem(code, message, { ...whereValue(yaml, pointerTo(['webhook', ...path])), hint }));
+    return null;
+  });
   requests.forEach(({ json, form }, i) => {
     if ((json === undefined) !== (form === undefined)) return;
     report(['requests', i], 'A request has a body: "json" or "form".', 'Write one of them.');
   });
   return found;
 }
+
+const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.com/webhooks' };
 
 type Path = readonly (string | number)[];
 

@@ -1,16 +1,50 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, warning } from '../errors.ts';
-import type { EnvironmentWebhook, EventMapping, HmacScheme, KeySource, Receiver, Scheme } from '../model.ts';
+import type {
+  EnvironmentWebhook,
+  EventMapping,
+  JwtScheme,
+  KeySource,
+  Receiver,
+  Scheme,
+  SignatureScheme,
+} from '../model.ts';
 import { durationMs } from '../util/units.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { WebhookFile } from './written.ts';
+import type { ProviderFile, WebhookFile } from './written.ts';
 
 /**
+ * `webhook` of an environment, over what the file of its provider says.
+ *
  * @param folder real path of the folder of handbill.yaml, for files of secrets
  * @param report gets faults beyond the schema
  */
-export function readWebhook(written: WebhookFile, folder: string, report: Report): EnvironmentWebhook {
-  return { receiver: readReceiver(written, folder, report), mapping: readMapping(written, report) };
+export function readWebhook(
+  own: WebhookFile,
+  { webhook = {}, reports = {} }: Pick<ProviderFile, 'webhook' | 'reports'>,
+  folder: string,
+  report: Report,
+): EnvironmentWebhook {
+  checkStates(own.states ?? {}, report);
+  const written = over(webhook, own);
+  return { receiver: readReceiver(own, written, folder, report), mapping: mappingOf(written, reports), url: own.url };
+}
+
+/** A setting replaces that of the provider; mappings do so key by key, and lists of codes add up. */
+function over(file: WebhookFile, own: WebhookFile): WebhookFile {
+  const taken = new Set(Object.keys(own.states ?? {}).map(foldWord));
+  const states = Object.entries(file.states ?? {}).filter(([word]) => !taken.has(foldWord(word)));
+  const proofs = PROOFS.flatMap((proof) => {
+    return file[proof] === undefined && own[proof] === undefined ? [] : [[proof, { ...file[proof], ...own[proof] }]];
+  });
+  return {
+    ...file,
+    ...own,
+    ...Object.fromEntries(proofs),
+    fields: { ...file.fields, ...own.fields },
+    states: { ...Object.fromEntries(states), ...own.states },
+    unsupported: [...(file.unsupported ?? []), ...(own.unsupported ?? [])],
+  };
 }
 
 type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
@@ -35,14 +69,27 @@ export function sharedSecrets(
 type Report = (path: readonly string[], code: Code, message: string, hint: string) => null;
 
 /** Without secrets no sender can prove its identity, so no events are received; files of reports can still be read. */
-function readReceiver(written: WebhookFile, folder: string, report: Report): Receiver | null {
-  const { secrets } = written;
-  const scheme = readScheme(written, report);
-  if (secrets !== undefined) {
-    return scheme === null ? null : { scheme, secrets: secrets.map((one) => keySource(one, folder)) };
+function readReceiver(own: WebhookFile, written: WebhookFile, folder: string, report: Report): Receiver | null {
+  const { secrets } = own;
+  const { verifyToken, method: methods = DEFAULTS.webhookMethods, answerWithinMs, handshake } = written;
+  if (verifyToken !== undefined && handshake === undefined) {
+    const message = '"webhook.verifyToken" is for a handshake, and there is none.';
+    report(['verifyToken'], 'invalid-value', message, 'Write handshake: meta, or remove it.');
   }
-  const asked = (['scheme', 'tolerance', 'hmac'] as const).find((key) => written[key] !== undefined);
+  if (secrets !== undefined) {
+    const scheme = readScheme(own, written, report);
+    if (scheme === null || !provesQuery(scheme, methods, report) || !knowsUrl(scheme, report)) return null;
+    return {
+      scheme,
+      secrets: secrets.map((one) => keySource(one, folder)),
+      methods,
+      verifyToken: verifyToken === undefined ? undefined : keySource(verifyToken, folder),
+      answerWithinMs,
+    };
+  }
+  const asked = (['scheme', 'tolerance', ...PROOFS] as const).find((key) => own[key] !== undefined);
   if (asked === undefined) return null;
+  readScheme(own, written, report);
   const hint = 'For example: secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
   return report([], 'missing-key', '"secrets" is missing in "webhook".', hint);
 }
@@ -52,20 +99,65 @@ export function keySource(source: KeySource, folder: string): KeySource {
   return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
 }
 
-function readScheme(written: WebhookFile, report: Report): Scheme | null {
-  const { scheme: kind = DEFAULTS.webhookScheme, hmac, tolerance } = written;
-  if (hmac !== undefined && kind !== 'hmac') {
-    const message = '"webhook.hmac" says how a signature is made, but the scheme is another one.';
-    return report(['hmac'], 'invalid-value', message, 'Write scheme: hmac, or remove it.');
+/** Each is described under the key of its name. */
+const PROOFS = ['hmac', 'ed25519', 'url-form', 'body-hmac', 'jwt'] as const;
+
+function readScheme(own: WebhookFile, written: WebhookFile, report: Report): Scheme | null {
+  const { scheme: kind = DEFAULTS.webhookScheme, tolerance } = written;
+  const stray = PROOFS.find((proof) => own[proof] !== undefined && proof !== kind);
+  if (stray !== undefined) {
+    const message = `"webhook.${stray}" says how a signature is made, but the scheme is another one.`;
+    return report([stray], 'invalid-value', message, `Write scheme: ${stray}, or remove it.`);
   }
-  if (tolerance !== undefined && kind !== 'standard' && kind !== 'hmac') {
+  const hasNoTime = kind === 'basic' || kind === 'bearer' || kind === 'path';
+  if (own.tolerance !== undefined && hasNoTime) {
     const message = `"webhook.tolerance" is about the time in a signature, but the scheme ${kind} has none.`;
     return report(['tolerance'], 'invalid-value', message, 'Remove it.');
   }
+  if (hasNoTime) return { kind };
   const toleranceMs = toleranceOf(tolerance, report);
   if (toleranceMs === null) return null;
   if (kind === 'standard') return { kind, toleranceMs };
-  return kind === 'hmac' ? hmacOf(hmac, toleranceMs, report) : { kind };
+  if (written[kind] === undefined) {
+    return report([], 'missing-key', `"${kind}" is missing in "webhook".`, `For example: ${EXAMPLES[kind]}`);
+  }
+  return kind === 'jwt' ? jwtOf(written, toleranceMs) : signatureOf(kind, own, written, toleranceMs, report);
+}
+
+const EXAMPLES: Readonly<Record<(typeof PROOFS)[number], string>> = {
+  hmac: 'hmac: { header: X-Hub-Signature-256, prefix: sha256= }',
+  ed25519: 'ed25519: { header: X-Signature, timestampHeader: X-Timestamp, signed: "{timestamp}{body}" }',
+  'url-form': 'url-form: { header: X-Signature, algorithm: sha1 }',
+  'body-hmac': 'body-hmac: { at: /signature, timestampAt: /timestamp, idAt: /token }',
+  jwt: 'jwt: { payloadHash: payload_hash }',
+};
+
+/** A GET has no body: its query is signed only with the URL. */
+function provesQuery(scheme: Scheme, methods: readonly string[], report: Report): boolean {
+  const isOpen = scheme.kind === 'jwt' ? scheme.urlHash === undefined : !('signed' in scheme && coversUrl(scheme));
+  if (!methods.includes('GET') || !isOpen || !('toleranceMs' in scheme)) return true;
+  const message = `The scheme ${scheme.kind} does not cover the URL, and a GET has its events there.`;
+  report(['method'], 'invalid-value', message, 'Remove GET, or choose a scheme that covers the URL: url-form or path.');
+  return false;
+}
+
+function knowsUrl(scheme: Scheme, report: Report): boolean {
+  const isNeeded = scheme.kind === 'jwt' ? scheme.urlHash !== undefined : 'signed' in scheme && coversUrl(scheme);
+  if (!isNeeded || !('url' in scheme) || scheme.url !== undefined) return true;
+  const message = '"url" is missing in "webhook": the proof of the sender covers it.';
+  report([], 'missing-key', message, 'For example: url: https://hooks.example.com/webhooks/production');
+  return false;
+}
+
+function coversUrl({ signed }: Pick<SignatureScheme, 'signed'>): boolean {
+  return signed.includes('{url}');
+}
+
+function jwtOf({ jwt, url }: WebhookFile, toleranceMs: number): JwtScheme | null {
+  // The schema has reported its absence.
+  if (jwt?.payloadHash === undefined) return null;
+  const { header = DEFAULTS.webhookProofs.jwt.header, issuer, payloadHash, urlHash } = jwt;
+  return { kind: 'jwt', header: header.toLowerCase(), issuer, payloadHash, urlHash, url, toleranceMs };
 }
 
 /** An hour: a copied request cannot be repeated after that. */
@@ -79,76 +171,96 @@ function toleranceOf(written: string | undefined, report: Report): number | null
   return report(['tolerance'], 'invalid-value', message, 'For example: 5m');
 }
 
-function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Report): HmacScheme | null {
-  if (written === undefined) {
-    const hint = 'For example: hmac: { header: X-Hub-Signature-256, prefix: sha256= }';
-    return report([], 'missing-key', '"hmac" is missing in "webhook".', hint);
-  }
+function signatureOf(
+  kind: SignatureScheme['kind'],
+  own: WebhookFile,
+  written: WebhookFile,
+  toleranceMs: number,
+  report: Report,
+): SignatureScheme | null {
+  const { at, timestampAt, idAt, ...rest } = { ...written[kind] } as NonNullable<WebhookFile['body-hmac']>;
+  const found = {
+    ...DEFAULTS.webhookProofs.hmac,
+    ...DEFAULTS.webhookProofs[kind],
+    ...rest,
+  } as Partial<SignatureScheme>;
+  const { header = at, timestampHeader = timestampAt ?? null, idHeader = idAt ?? null, signed = '' } = found;
   // The schema has reported this.
-  if (written.header === undefined) return null;
-  const { timestampHeader = null, idHeader = null, ...rest } = written;
-  const { algorithm, encoding, prefix, signed } = { ...DEFAULTS.webhookHmac, ...rest };
-  const fault = signedFault(signed, timestampHeader, idHeader);
+  if (header === undefined) return null;
+  const fault = signedFault(kind, signed, timestampHeader, idHeader);
   if (fault !== null) {
-    const path = written.signed === undefined ? ['hmac'] : ['hmac', 'signed'];
+    const path = own[kind]?.signed === undefined ? [kind] : [kind, 'signed'];
     return report(path, 'invalid-value', fault.message, fault.hint);
   }
+  const place = (text: string): string => (text.startsWith('/') ? text : text.toLowerCase());
   return {
-    kind: 'hmac',
-    header: written.header.toLowerCase(),
-    algorithm,
-    encoding,
-    prefix,
+    ...(found as Pick<SignatureScheme, 'algorithm' | 'encoding' | 'prefix'>),
+    kind,
     signed,
-    timestampHeader: timestampHeader?.toLowerCase() ?? null,
-    idHeader: idHeader?.toLowerCase() ?? null,
+    header: place(header),
+    timestampHeader: timestampHeader === null ? null : place(timestampHeader),
+    idHeader: idHeader === null ? null : place(idHeader),
+    url: written.url,
     toleranceMs,
   };
 }
 
 /** Unsigned values can be changed in a copied request, so checking them would prove nothing. */
-function signedFault(signed: string, timestampHeader: string | null, idHeader: string | null) {
-  const hint = 'For example: signed: "{timestamp}.{body}" with timestampHeader: X-Timestamp';
-  const named = [...signed.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
-  const unknown = named.find((name) => !SIGNED_PARTS.has(name));
+function signedFault(
+  kind: SignatureScheme['kind'],
+  signed: string,
+  timestampHeader: string | null,
+  idHeader: string | null,
+) {
+  const content = CONTENT[kind];
+  const [timestampKey, idKey] = kind === 'body-hmac' ? ['timestampAt', 'idAt'] : ['timestampHeader', 'idHeader'];
+  const hint = `For example: signed: "{timestamp}.${content}" with ${timestampKey}: X-Timestamp`;
+  const parts: readonly string[] = [content, '{url}', '{timestamp}', '{id}'];
+  const named: readonly string[] = signed.match(/\{[^{}]*\}/g) ?? [];
+  const unknown = named.find((part) => !parts.includes(part));
   if (unknown !== undefined) {
-    return { message: `"{${unknown}}" is nothing that can be signed.`, hint: 'It is {body}, {timestamp} or {id}.' };
+    return { message: `"${unknown}" is nothing that can be signed.`, hint: `It is one of ${parts.join(', ')}.` };
   }
-  if (named.filter((name) => name === 'body').length !== 1) {
-    return { message: 'The signed string must hold {body}, once.', hint };
+  if (named.filter((part) => part === content).length !== 1) {
+    return { message: `The signed string must hold ${content}, once.`, hint };
   }
   const headers = [
-    ['timestamp', 'timestampHeader', timestampHeader],
-    ['id', 'idHeader', idHeader],
+    ['{timestamp}', timestampKey, timestampHeader],
+    ['{id}', idKey, idHeader],
   ] as const;
   for (const [part, key, header] of headers) {
     const isSigned = named.includes(part);
-    if (header !== null && !isSigned) return { message: `"${key}" is named, but {${part}} is not signed.`, hint };
-    if (header === null && isSigned) return { message: `{${part}} is signed, but "${key}" is not named.`, hint };
+    if (header !== null && !isSigned) return { message: `"${key}" is named, but ${part} is not signed.`, hint };
+    if (header === null && isSigned) return { message: `${part} is signed, but "${key}" is not named.`, hint };
   }
   return null;
 }
 
-const SIGNED_PARTS: ReadonlySet<string> = new Set(['body', 'timestamp', 'id']);
+/** The part without which a signature would prove nothing. */
+const CONTENT = { hmac: '{body}', ed25519: '{body}', 'url-form': '{form}', 'body-hmac': '{id}' } as const;
 
-/** The shape of events in handbill.yaml. A single pointer is a list of one. */
-function readMapping(written: WebhookFile, report: Report): EventMapping {
-  const { events, fields = {}, states = {}, unsupported = [] } = written;
-  const named = Object.entries(fields).map(([field, at]) => [field, typeof at === 'string' ? [at] : at] as const);
-  checkStates(states, report);
+/** The shape of events. A single pointer is a list of one. */
+function mappingOf(written: WebhookFile, { permanent = [], optedOut = [] }: Reports): EventMapping {
+  const { events, fields = {}, states = {}, unsupported = [], optOut } = written;
+  const named = Object.entries(fields).map(([field, at]) => [field, [at].flat()] as const);
   return {
     events: events ?? null,
     fields: Object.fromEntries(named),
     states,
     unsupported: unsupported.map(String),
+    permanent: permanent.map(String),
+    optedOut: optedOut.map(String),
+    optOut: optOut === undefined ? undefined : { at: [optOut.at].flat(), words: optOut.words },
   };
 }
+
+type Reports = NonNullable<ProviderFile['reports']>;
 
 /** Two spellings of one word with different states: chance would decide which counts. */
 function checkStates(states: NonNullable<WebhookFile['states']>, report: Report): void {
   const taken = new Map<string, string>();
   for (const word of Object.keys(states)) {
-    const folded = word.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+    const folded = foldWord(word);
     const other = taken.get(folded);
     if (other !== undefined && states[other] !== states[word]) {
       const message = `"${word}" and "${other}" are one word: letter case, "-" and "_" do not count.`;
@@ -156,4 +268,8 @@ function checkStates(states: NonNullable<WebhookFile['states']>, report: Report)
     }
     taken.set(folded, word);
   }
+}
+
+function foldWord(word: string): string {
+  return word.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -56,7 +56,7 @@ if (typeof BUILT_SCHEMAS !== 'undefined' && BUILT_SCHEMAS !== schemaFingerprint(
 export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema: Schema; readonly kind: FileKind } {
   if (schema.$ref === undefined) return { schema, kind };
   const [file = '', fragment = ''] = schema.$ref.split('#');
-  const target: FileKind = file === 'campaign.schema.json' ? 'campaign' : kind;
+  const target = file === '' ? kind : (file.slice(0, -'.schema.json'.length) as FileKind);
   let found: unknown = SCHEMAS[target];
   for (const key of fragment.split('/').slice(1)) found = (found as Record<string, unknown>)[key];
   return resolveSchema(found as Schema, target);

@@ -11,6 +11,7 @@ import {
   parseJson,
   parsePointer,
 } from '../util/json.ts';
+import { trimEnds } from '../util/trim.ts';
 import {
   type Denial,
   denialOfStatus,
@@ -269,7 +270,7 @@ export function messageIdIn(document: unknown, entry: unknown, body: string, wir
 
 function idOf(document: unknown, body: string, wire: CompiledWire): string | null {
   const id = find(document, wire.pointers.messageId, isId);
-  if (typeof id === 'string') return trimmed(id, wire);
+  if (typeof id === 'string') return trimEnds(id, wire.response.trimId);
   if (typeof id !== 'number') return null;
   if (Number.isSafeInteger(id)) return String(id);
   // Digits that a double cannot hold: read from the text, or the id would be another one.
@@ -296,15 +297,7 @@ function jsonOf(value: unknown): string | null {
 /** The id at the first pointer that has one, in a document of `parseExactly`. */
 export function idIn(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
   const id = find(document, pointers, isId);
-  return id === undefined ? null : wire.redact(trimmed(String(id), wire));
-}
-
-/** Without the characters that the provider puts around an id, such as `<` and `>`. */
-function trimmed(id: string, { response: { trimId } }: CompiledWire): string {
-  let [start, end] = [0, id.length];
-  while (start < end && trimId.includes(id[start] ?? '')) start += 1;
-  while (end > start && trimId.includes(id[end - 1] ?? '')) end -= 1;
-  return id.slice(start, end);
+  return id === undefined ? null : wire.redact(trimEnds(String(id), wire.response.trimId));
 }
 
 function isId(value: unknown): boolean {

@@ -79,10 +79,12 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
   const { path, replies } = project.webhook;
   const environment =
     asked.environment === undefined ? onlyEnvironment(project) : environmentOf({ project }, asked.environment).name;
-  const { senders, alsoIn, diagnostics } = await readSenders(reading, environment, env);
+  const { senders, alsoIn, diagnostics, patienceMs } = await readSenders(reading, environment, env);
+  // The other half is for the way, and for requests that wait.
+  const busyTimeoutMs = Math.min(BUSY_TIMEOUT_MS, patienceMs / 2);
   const { onRecorded = () => undefined, log = () => undefined } = asked;
   const store = openEventStore({
-    open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS }),
+    open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs }),
     now,
     ...replies,
     isAddress: addressTest(reading),

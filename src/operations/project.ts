@@ -21,6 +21,7 @@ import { listedForm } from '../util/address-form.ts';
 import { safeLine } from '../util/escape.ts';
 import { given } from '../util/given.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
+import { trimEnds } from '../util/trim.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
 import { type ResolvedOptions, resolveOptions } from './options.ts';
@@ -229,7 +230,7 @@ export function interpreterOf(
   options: Parameters<typeof createInterpreter>[2] = {},
 ): Interpreter {
   const providers = [...reading.project.environments.values()].map(({ provider }) => provider);
-  const { provider, webhook } = environmentOf(reading, environment);
+  const { provider, webhook, wire } = environmentOf(reading, environment);
   const read = createReportedAddressReader(countryOf(reading));
   const meanings = {
     address: (written: string): string | null => {
@@ -238,6 +239,7 @@ export function interpreterOf(
     },
     meaningOf: (text: string) => meaningOf(text, reading.project.webhook.replies),
     referenceOf: provider.alphanumericReference ? unspelled : (text: string) => text,
+    messageIdOf: (text: string) => trimEnds(text, wire.response.trimId),
     channels: providers.flatMap(({ channels }) =>
       Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
     ),

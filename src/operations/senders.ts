@@ -7,7 +7,7 @@ import { interpreterOf } from './project.ts';
 
 /**
  * Reads the secrets of all environments. If one is `named`, skips others whose secrets are missing, with a warning: a
- * machine needs no others. `alsoIn`: environments that a sender of this one may also report for. Throws exit 2 if
+ * machine needs no others. `alsoIn`: environments that a sender of this one may also report for; `patienceMs`: the least that a provider waits for an answer. Throws exit 2 if
  * handbill.yaml names no senders, or a secret is missing.
  */
 export async function readSenders(
@@ -18,12 +18,16 @@ export async function readSenders(
   const { environments, file, root } = reading.project;
   const senders = new Map<string, Sender>();
   const diagnostics: Diagnostic[] = [];
+  let patienceMs = Number.POSITIVE_INFINITY;
   for (const [name, { webhook }] of environments) {
     if (webhook.receiver === null) continue;
-    const { scheme } = webhook.receiver;
-    const { secrets, diagnostics: found } = await readWebhookSecrets(webhook.receiver, env, root);
-    if (!found.some(isError)) senders.set(name, { scheme, secrets, interpret: interpreterOf(reading, name).interpret });
-    else if (named !== null && named !== name) {
+    const { scheme, methods, answerWithinMs } = webhook.receiver;
+    const { secrets, verifyToken, diagnostics: found } = await readWebhookSecrets(webhook.receiver, env, root);
+    if (!found.some(isError)) {
+      const { interpret } = interpreterOf(reading, name);
+      senders.set(name, { scheme, secrets, interpret, methods, verifyToken });
+      patienceMs = Math.min(patienceMs, answerWithinMs ?? patienceMs);
+    } else if (named !== null && named !== name) {
       const message = `Nothing is received for ${name}: its secret of webhooks cannot be used here.`;
       diagnostics.push(
         warning('missing-webhook-secret', message, { hint: 'Set it here, or let it come in elsewhere.' }),
@@ -42,7 +46,7 @@ export async function readSenders(
   }
   const secrets = new Map([...senders].map(([name, sender]) => [name, sender.secrets]));
   diagnostics.push(...sharedSecrets(secrets));
-  return { senders, alsoIn: (name: string) => sharingWith(name, secrets), diagnostics };
+  return { senders, alsoIn: (name: string) => sharingWith(name, secrets), diagnostics, patienceMs };
 }
 
 const isError = ({ severity }: Diagnostic): boolean => severity === 'error';

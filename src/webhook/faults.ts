@@ -15,9 +15,11 @@ interface Surroundings {
   readonly state: DeliveryState;
   /** It was an RCS message, where 404 means a user that RCS does not reach. */
   readonly isRcs: boolean;
-  /** Codes of the project that mean `unsupported-channel`, folded. */
-  readonly unsupported: ReadonlySet<string>;
+  /** Codes of the project and its provider by what they mean, folded. */
+  readonly codes: OwnCodes;
 }
+
+export type OwnCodes = readonly (readonly [DeliveryCause, ReadonlySet<string>])[];
 
 /**
  * The cause of a failed message, if one follows. Codes count first, and those of the project before all others. Then
@@ -26,13 +28,12 @@ interface Surroundings {
  * A person who opted out is suppressed. So a sentence about a sender, a text or a link on some list does not count as
  * an opt-out: it would suppress all recipients.
  */
-export function causeOf(fault: Fault, { state, isRcs, unsupported }: Surroundings): DeliveryCause | null {
+export function causeOf(fault: Fault, { state, isRcs, codes: own }: Surroundings): DeliveryCause | null {
   if (ON_ITS_WAY.has(state)) return null;
   const { text, isPermanent } = fault;
   const codes = [fault.code, ...fault.names].filter((code) => code !== null).map(foldName);
-  if (codes.some((code) => unsupported.has(code)) || (text !== null && unsupported.has(foldName(text)))) {
-    return 'unsupported-channel';
-  }
+  const words = text === null ? codes : [...codes, foldName(text)];
+  for (const [cause, known] of own) if (words.some((word) => known.has(word))) return cause;
   for (const [cause, known] of CODES) if (codes.some((code) => known.has(code))) return cause;
   if (isRcs && codes.includes('404')) return 'unsupported-channel';
   const sentences = [text, ...fault.names].filter((one) => one !== null).map(spaced);

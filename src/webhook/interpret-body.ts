@@ -86,6 +86,11 @@ function parseForm(text: string): ParsedBody | null {
   return { form: 'form', documents: [fields], unreadable: [] };
 }
 
+/** Whether it is a form and nothing else, such as JSON. */
+export function isForm(text: string): boolean {
+  return FORM.test(text);
+}
+
 const FORM = /^[A-Za-z0-9_.%+[\]-]{1,200}=[^&\s<>{}"]*(?:&[^&\s<>{}"]*)*$/;
 
 /** Brackets in strings do not count. Stops as soon as the answer is known. */

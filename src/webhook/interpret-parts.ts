@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../model.ts';
-import type { Pointer } from '../util/json.ts';
-import { causeOf, errorText, type SaidFault } from './faults.ts';
+import { follow, type Pointer } from '../util/json.ts';
+import { causeOf, errorText, type OwnCodes, type SaidFault } from './faults.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { addressOf, foldName, idOf, stateOf, stateOfGroup, textOf, wordOf } from './states.ts';
 import { readTime } from './times.ts';
@@ -122,6 +122,8 @@ export interface EventMeanings {
   readonly meaningOf: (text: string) => ReplyMeaning;
   /** A reference as the ledger has it, of one as the provider gives it back. */
   readonly referenceOf: (text: string) => string;
+  /** A message id as the answer of the API has it. */
+  readonly messageIdOf: (text: string) => string;
   /** Words of the providers for channels. */
   readonly channels: Iterable<readonly [value: string, channel: Channel]>;
 }
@@ -130,7 +132,10 @@ export interface EventMeanings {
 export interface Reading {
   readonly fields: CompiledFields;
   readonly states: ReadonlyMap<string, DeliveryState>;
-  readonly unsupported: ReadonlySet<string>;
+  readonly codes: OwnCodes;
+  readonly optOut: { readonly pointers: readonly Pointer[]; readonly words: ReadonlySet<string> };
+  /** That the URL of the request has, for what names none. */
+  readonly reference: string | null;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly meanings: EventMeanings;
 }
@@ -158,7 +163,7 @@ export function readReport(
   // A text beside a state that is not a failure describes the state, unless it is called an error.
   const said = fault !== null && (!isOnItsWay || fault.isPlain) ? fault : null;
   const text = takeField('text', level, fields, textOf, { reach: 'event', trace });
-  const about = { state, isRcs: channel === 'rcs', unsupported: reading.unsupported };
+  const about = { state, isRcs: channel === 'rcs', codes: reading.codes };
   const names = [...(said?.names ?? []), ...(word === '' ? [] : [word])];
   return {
     kind: 'delivery',
@@ -168,7 +173,9 @@ export function readReport(
     channel,
     state,
     word: word === '' ? null : word,
-    cause: causeOf({ code: null, text: null, isPermanent: false, ...said, names }, about),
+    cause: optsOut(level, reading)
+      ? 'opted-out'
+      : causeOf({ code: null, text: null, isPermanent: false, ...said, names }, about),
     error: said === null ? null : errorText(said),
     textHash: text === null || text === '' ? null : hash('sha256', text, 'hex'),
     atMs: readAt(level, nowMs, fields, trace),
@@ -197,21 +204,37 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
     kind: 'reply',
     replyId: messageId ?? eventId,
     reference,
-    messageId: takeField('inReplyTo', level, fields, idOf, { trace }),
+    messageId: takeField('inReplyTo', level, fields, messageIdIn(reading), { trace }),
     from: address ?? written,
     to: readAddress(to, reading).address,
     channel: readChannel(level, reading, trace) ?? byAddress,
     text,
-    meaning: meanings.meaningOf(text),
+    meaning: optsOut(level, reading) ? 'opt-out' : meanings.meaningOf(text),
     atMs: readAt(level, nowMs, fields, trace),
+  };
+}
+
+/** Whether the event says by a word of the provider that the person opts out. */
+function optsOut(level: Level, { optOut: { pointers, words } }: Reading): boolean {
+  const says = (at: Level | null): boolean =>
+    at !== null &&
+    (pointers.some((pointer) => words.has(foldName(String(follow(at.value, pointer))))) || says(at.parent));
+  return pointers.length > 0 && says(level);
+}
+
+function messageIdIn({ meanings }: Reading): (value: unknown) => string | null {
+  return (value) => {
+    const id = idOf(value);
+    return id === null ? null : meanings.messageIdOf(id);
   };
 }
 
 function readIds(
   level: Level,
-  { fields, meanings }: Reading,
+  reading: Reading,
   trace: Trace | null,
 ): Pick<DeliveryReport, 'reference' | 'messageId' | 'eventId'> {
+  const { fields, meanings } = reading;
   const reference = (value: unknown): string | null => {
     const id = idOf(value);
     return id === null ? null : meanings.referenceOf(id);
@@ -223,12 +246,13 @@ function readIds(
   const own =
     takeField('reference', level, fields, reference, { trace }) ??
     (ownPointers('reference', fields) === undefined ? takeField('callback', level, fields, ours, { trace }) : null);
-  const messageId = takeField('messageId', level, fields, idOf, { trace });
+  const messageId = takeField('messageId', level, fields, messageIdIn(reading), { trace });
+  const inUrl = ours(reading.reference);
   const other = (value: unknown): string | null => {
     const id = idOf(value);
     return id === messageId ? null : id;
   };
-  return { reference: own, messageId, eventId: takeField('eventId', level, fields, other, { trace }) };
+  return { reference: own ?? inUrl, messageId, eventId: takeField('eventId', level, fields, other, { trace }) };
 }
 
 /** The form of a reference of handbill. Senders may choose the ids at some pointers freely. */

@@ -1,5 +1,5 @@
 import type { DeliveryReport, DeliveryState, EventMapping, Reply, UnreadEvent, WebhookEvent } from '../model.ts';
-import { follow, type Pointer } from '../util/json.ts';
+import { follow, type Pointer, parsePointer } from '../util/json.ts';
 import { faultOf, type SaidFault } from './faults.ts';
 import { type CompiledFields, compileFields, type Level, openLevel, type Trace, takeField, turnTo } from './fields.ts';
 import { type BodyForm, type BodyProblem, parseBody } from './interpret-body.ts';
@@ -25,8 +25,11 @@ export interface Interpretation {
 }
 
 export interface Interpreter {
-  /** Reads the bytes of a body, or of one line of a file. Never throws. */
-  interpret(body: Uint8Array, nowMs: number): Interpretation;
+  /**
+   * Reads the bytes of a body, or of one line of a file. Never throws.
+   * @param reference - in the URL of the request, for an event that names none
+   */
+  interpret(body: Uint8Array, nowMs: number, reference?: string | null): Interpretation;
   /** Reads a parsed document, at most 32 levels deep. */
   interpretDocument(document: unknown, nowMs: number): Interpretation;
 }
@@ -50,10 +53,19 @@ export function createInterpreter(
   meanings: EventMeanings,
   { follow = null, maxEvents = MAX_EVENTS }: { readonly follow?: Follow | null; readonly maxEvents?: number } = {},
 ): Interpreter {
-  const reading: Reading = {
+  const base: Reading = {
     fields: compileFields(mapping),
     states: foldStates(mapping.states),
-    unsupported: new Set(mapping.unsupported.map(foldName)),
+    codes: [
+      ['opted-out', new Set(mapping.optedOut.map(foldName))],
+      ['unsupported-channel', new Set(mapping.unsupported.map(foldName))],
+      ['gone', new Set(mapping.permanent.map(foldName))],
+    ],
+    optOut: {
+      pointers: (mapping.optOut?.at ?? []).map(parsePointer),
+      words: new Set((mapping.optOut?.words ?? []).map(foldName)),
+    },
+    reference: null,
     channels: foldChannels(meanings.channels),
     meanings,
   };
@@ -63,6 +75,7 @@ export function createInterpreter(
     unreadable: readonly string[],
     form: BodyForm,
     nowMs: number,
+    reading = base,
   ): Interpretation => {
     const events: WebhookEvent[] = [];
     let toRead = 0;
@@ -87,10 +100,10 @@ export function createInterpreter(
   };
 
   return {
-    interpret(body, nowMs) {
+    interpret(body, nowMs, reference = null) {
       const parsed = parseBody(body);
       if ('kind' in parsed) return { events: [], problems: [parsed], form: 'empty' };
-      return interpretAll(parsed.documents, parsed.unreadable, parsed.form, nowMs);
+      return interpretAll(parsed.documents, parsed.unreadable, parsed.form, nowMs, { ...base, reference });
     },
     interpretDocument: (document, nowMs) => interpretAll([document], [], 'json', nowMs),
   };

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Scheme, WebhookEvent } from '../model.ts';
+import type { ReportMethod, Scheme, WebhookEvent } from '../model.ts';
 import { isAnnouncedTooLarge, receiveBody } from '../util/http-server.ts';
+import { isSame } from '../util/secret.ts';
 import type { Connections } from './server-connections.ts';
 import { challengeOf, type Verifier } from './verify.ts';
 
@@ -11,11 +12,14 @@ interface Reading {
   readonly problems: readonly { readonly message: string; readonly status: 400 | 413 }[];
 }
 
-export type Interpret = (body: Buffer, nowMs: number) => Reading;
+export type Interpret = (body: Buffer, nowMs: number, reference?: string | null) => Reading;
 
 export interface Source {
   readonly scheme: Scheme;
   readonly verify: Verifier;
+  readonly methods: readonly ReportMethod[];
+  /** Undefined: no provider registers the URL. */
+  readonly verifyToken: string | undefined;
   readonly interpret: Interpret;
   /** By secret. */
   readonly ids: readonly SeenIds[];
@@ -31,14 +35,14 @@ export interface ReceiverContext {
 }
 
 /**
- * One POST: its body is read within the limit, its sender proven, its events held, and only then it is answered.
- * Nothing
- * in it is read before its sender has proved itself, and only the ledger can make it a 5xx.
+ * One request: its body is read within the limit, its sender proven, its events held, and only then it is answered.
+ * Nothing in it is read before its sender has proved itself, but for a proof that is in the body. Only the ledger can
+ * make it a 5xx. The events of a GET are its query.
  * @param segment - the last segment of the path, if it is the secret; else null
  */
 export async function receiveRequest(
   context: ReceiverContext,
-  { scheme, verify, interpret, ids, group }: Source,
+  { scheme, verify, methods, verifyToken, interpret, ids, group }: Source,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   segment: string | null,
@@ -58,19 +62,29 @@ export async function receiveRequest(
   if (body === 'cut-off') return;
   if (body === 'too-large') return no(413, TOO_LARGE);
 
+  const query = incoming.url?.replace(/^[^?]*/, '') ?? '';
+  const parameters = new URLSearchParams(query);
+  const isGet = incoming.method === 'GET';
+  if (isGet && verifyToken !== undefined && parameters.get('hub.mode') === 'subscribe') {
+    const challenge = parameters.get('hub.challenge') ?? '';
+    if (!isSame(parameters.get('hub.verify_token') ?? '', verifyToken)) return no(401, 'the token of the handshake');
+    return CHALLENGE.test(challenge) ? answer(outgoing, 200, challenge) : no(400, 'the challenge is not plain');
+  }
+  if (isGet && !methods.includes('GET')) return no(405, 'another method than POST', { Allow: 'POST' });
   const nowMs = context.now();
-  const verdict = verify({ headers: incoming.headers, body, segment }, nowMs);
+  const verdict = await verify({ headers: incoming.headers, body, segment, query }, nowMs);
   if (!verdict.verified) {
     const challenge = challengeOf(scheme);
     return no(401, verdict.reason, challenge === null ? {} : { 'WWW-Authenticate': challenge });
   }
   const { id } = verdict;
+  const content = isGet ? Buffer.from(query.slice(1)) : body;
   // Each secret has to remember it, so `some` would skip some.
-  if (id !== null && ids.map((one) => one.isReused(id, body, nowMs)).includes(true)) {
+  if (id !== null && ids.map((one) => one.isReused(id, content, nowMs)).includes(true)) {
     return no(401, 'its id came with another body before');
   }
   connections.answering(socket);
-  const { events, problems } = read(interpret, context.log, body, nowMs);
+  const { events, problems } = read(() => interpret(content, nowMs, parameters.get(REFERENCE)), context.log, content);
   const [problem] = problems;
   if (events.length === 0 && problem !== undefined) return no(problem.status, problem.message);
   try {
@@ -81,17 +95,22 @@ export async function receiveRequest(
     return no(503, 'the events could not be stored', { 'Retry-After': '10' });
   }
   outgoing.once('finish', () => connections.answered(socket));
-  answerEmpty(outgoing, 200, context.isClosing() ? { Connection: 'close' } : {});
+  answer(outgoing, 200, '', context.isClosing() ? { Connection: 'close' } : {});
 }
+
+/** A number of Meta. Nothing else is sent back that a stranger could have put into a URL. */
+const CHALLENGE = /^[A-Za-z0-9_-]{1,200}$/;
+/** In the query of a URL that was given to the provider for the reports of one message. */
+const REFERENCE = 'handbill';
 
 /** Standard Webhooks advises senders to stay below 20 kB. */
 const MAX_BODY_BYTES = 64 * 1024;
 const TOO_LARGE = 'the body has more than 64 KiB';
 
 /** Nothing from a proven sender is lost: an unreadable body is kept as it is. */
-function read(interpret: Interpret, log: RefusalLog, body: Buffer, nowMs: number): Reading {
+function read(interpret: () => Reading, log: RefusalLog, body: Buffer): Reading {
   try {
-    return interpret(body, nowMs);
+    return interpret();
   } catch (error) {
     log.refused(200, `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`);
     return { events: [{ kind: 'unread', body: body.toString('utf8') }], problems: [] };
@@ -102,11 +121,15 @@ function read(interpret: Interpret, log: RefusalLog, body: Buffer, nowMs: number
 const LINGER_MS = 500;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
-/** Senders read only the status. Node's response costs half of a web `Response` (as measured for the sandbox). */
-function answerEmpty(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
+/**
+ * Senders read only the status, and some would send a body to the person. Node's response costs half of a web
+ * `Response` (as measured for the sandbox).
+ */
+function answer(outgoing: ServerResponse, status: number, text = '', headers: OutgoingHttpHeaders = {}): void {
   if (outgoing.destroyed || outgoing.headersSent) return;
-  outgoing.writeHead(status, { 'Content-Length': 0, ...headers });
-  outgoing.end();
+  const type = text === '' ? {} : { 'Content-Type': 'text/plain', 'X-Content-Type-Options': 'nosniff' };
+  outgoing.writeHead(status, { 'Content-Length': text.length, ...type, ...headers });
+  outgoing.end(text);
 }
 
 /**
@@ -123,7 +146,7 @@ export function refuse(
   if (outgoing.destroyed || outgoing.headersSent) return;
   outgoing.shouldKeepAlive = false;
   if (incoming.complete) {
-    answerEmpty(outgoing, status, { ...headers, Connection: 'close' });
+    answer(outgoing, status, '', { ...headers, Connection: 'close' });
     return;
   }
   outgoing.writeHead(status, { 'Content-Length': 0, ...headers, Connection: 'close' });

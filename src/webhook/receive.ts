@@ -4,7 +4,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { problem, refuse as refuseStart } from '../errors.ts';
-import type { Scheme } from '../model.ts';
+import type { ReportMethod, Scheme } from '../model.ts';
 import { portOf } from '../util/http-server.ts';
 import {
   createGroup,
@@ -27,6 +27,10 @@ export interface Sender {
   readonly secrets: readonly string[];
   /** Reads a body; never called for one whose sender did not prove itself. */
   readonly interpret: Interpret;
+  /** Default: POST. */
+  readonly methods?: readonly ReportMethod[];
+  /** The token of a provider that registers the URL by a GET. Default: none does. */
+  readonly verifyToken?: string | undefined;
 }
 
 interface ReceiverOptions {
@@ -54,6 +58,8 @@ export interface RunningReceiver {
   /** Accepts no new connections, and resolves when the events of all requests are stored and answered. */
   close(): Promise<void>;
 }
+
+const POST_ONLY: readonly ReportMethod[] = ['POST'];
 
 export const DEFAULT_PORT = 4011;
 export const DEFAULT_HOST = '127.0.0.1';
@@ -125,10 +131,10 @@ function sourcesOf(senders: ReceiverOptions['senders'], record: Record): Readonl
     return ids;
   };
   return new Map(
-    [...senders].map(([name, { scheme, secrets, interpret }]) => {
+    [...senders].map(([name, { scheme, secrets, interpret, methods = POST_ONLY, verifyToken }]) => {
       const verify = createVerifier(scheme, secrets);
       const group = createGroup((events) => record(events, name));
-      return [name, { scheme, verify, interpret, ids: secrets.map(idsOf), group }];
+      return [name, { scheme, verify, methods, verifyToken, interpret, ids: secrets.map(idsOf), group }];
     }),
   );
 }
@@ -166,7 +172,8 @@ interface Env {
 }
 
 /**
- * Paths that take POST, each for an environment. No CORS header, no body. With the scheme `path`, the secret follows.
+ * Paths that take POST or GET, each for an environment. No CORS header, no body. With the scheme `path`, the secret
+ * follows.
  */
 function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -176,16 +183,23 @@ function createReceiverApp(paths: ReadonlyMap<string, Source>, context: Receiver
     return RESPONSE_ALREADY_SENT;
   };
   for (const [path, source] of paths) {
-    app.post(path, (c) => receive(c, source, null));
-    if (hasSecret(path)) app.post(`${path}/:secret`, (c) => receive(c, source, c.req.param('secret') ?? null));
+    const methods = methodsOf(source);
+    app.on([...methods], path, (c, next) => (c.req.method === 'HEAD' ? next() : receive(c, source, null)));
+    if (hasSecret(path)) {
+      app.on([...methods], `${path}/:secret`, (c, next) => {
+        return c.req.method === 'HEAD' ? next() : receive(c, source, c.req.param('secret') ?? null);
+      });
+    }
   }
   app.notFound((c: Context<Env>) => {
     const { incoming, outgoing } = c.env;
     const parent = c.req.path.slice(0, c.req.path.lastIndexOf('/'));
-    const here = paths.has(c.req.path) || (hasSecret(parent) && !c.req.path.endsWith('/'));
-    if (here) {
-      context.log.refused(405, 'another method than POST');
-      refuse(incoming, outgoing, 405, { Allow: 'POST' });
+    const here =
+      paths.get(c.req.path) ?? (c.req.path.endsWith('/') || !hasSecret(parent) ? undefined : paths.get(parent));
+    if (here !== undefined) {
+      const methods = methodsOf(here).join(', ');
+      context.log.refused(405, `another method than ${methods}`);
+      refuse(incoming, outgoing, 405, { Allow: methods });
     } else {
       context.log.refused(404, 'another path');
       refuse(incoming, outgoing, 404);
@@ -199,4 +213,8 @@ function createReceiverApp(paths: ReadonlyMap<string, Source>, context: Receiver
     return RESPONSE_ALREADY_SENT;
   });
   return app;
+}
+
+function methodsOf({ methods, verifyToken }: Source): readonly ReportMethod[] {
+  return verifyToken === undefined || methods.includes('GET') ? methods : ['GET', ...methods];
 }

@@ -18,6 +18,11 @@ export function standardKey(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
 
+/** Raw, as an ed25519 key is in base64. */
+export function publicKeyBytes(secret: string): Buffer {
+  return /^[A-Za-z0-9+/]{43}=?$/.test(secret) ? Buffer.from(secret, 'base64') : Buffer.alloc(0);
+}
+
 const ONLY_THE_SECRET = 'Write the secret and nothing else, with no line break behind it: printf instead of echo.';
 
 const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | null>> = {
@@ -30,7 +35,14 @@ const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | 
     if (length >= 24 && length <= 64) return null;
     return { wrong: `has ${length} bytes; Standard Webhooks takes 24 to 64`, hint };
   },
-  hmac: (secret) => weakness(secret, secret),
+  hmac: keyFault,
+  'url-form': keyFault,
+  'body-hmac': keyFault,
+  jwt: keyFault,
+  ed25519(secret) {
+    if (publicKeyBytes(secret).length === 32) return null;
+    return { wrong: 'is not a public key of 32 bytes in base64', hint: HINTS.ed25519 };
+  },
   basic(secret) {
     const colon = secret.indexOf(':');
     if (colon < 1 || colon === secret.length - 1) return { wrong: 'is not user:password', hint: HINTS.basic };
@@ -47,6 +59,10 @@ const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | 
     return bits >= PATH_BITS ? null : { wrong: `has about ${bits} bits; a secret in a URL needs 128`, hint };
   },
 };
+
+function keyFault(secret: string): SecretFault | null {
+  return weakness(secret, secret);
+}
 
 /** A secret in a URL must not be found by trying. */
 const PATH_BITS = 128;
@@ -76,9 +92,15 @@ function isMonotonous(secret: string): boolean {
   return new Set(secret).size < 8;
 }
 
+const KEY_HINT = 'Take the secret that the provider shows, or make one: openssl rand -hex 32.';
+
 const HINTS: Readonly<Record<Scheme['kind'], string>> = {
   standard: 'Take the secret that the provider shows, whsec_..., or make one: openssl rand -base64 32.',
-  hmac: 'Take the secret that the provider shows, or make one: openssl rand -hex 32.',
+  hmac: KEY_HINT,
+  'url-form': KEY_HINT,
+  'body-hmac': KEY_HINT,
+  jwt: KEY_HINT,
+  ed25519: 'Take the public key that the provider shows, 44 characters that end with =.',
   basic: 'Write user:password, with a password from: openssl rand -hex 16.',
   bearer: 'Make one with: openssl rand -hex 32.',
   path: 'Make one with: openssl rand -hex 16.',
@@ -99,10 +121,18 @@ const WORDS: SecretWords = {
  * @returns secrets in the order of handbill.yaml; incomplete where a diagnostic is an error
  */
 export async function readWebhookSecrets(
-  { scheme, secrets: sources }: Pick<Receiver, 'scheme' | 'secrets'>,
+  {
+    scheme,
+    secrets: sources,
+    verifyToken: token,
+  }: Pick<Receiver, 'scheme' | 'secrets'> & Partial<Pick<Receiver, 'verifyToken'>>,
   env: Readonly<Record<string, string | undefined>>,
   root: string,
-): Promise<{ readonly secrets: readonly string[]; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{
+  readonly secrets: readonly string[];
+  readonly verifyToken: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}> {
   const secrets: string[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const source of sources) {
@@ -121,7 +151,10 @@ export async function readWebhookSecrets(
     // One key may be spelled in several ways.
     secrets.push(scheme.kind === 'standard' ? standardKey(secret).toString('base64') : secret);
   }
-  return { secrets, diagnostics: [...diagnostics, ...schemeWarnings(scheme)] };
+  const read = token === undefined ? { secret: undefined } : await readSecret(token, env, root, WORDS);
+  if ('problem' in read) diagnostics.push(read.problem);
+  const verifyToken = 'secret' in read ? read.secret : undefined;
+  return { secrets, verifyToken, diagnostics: [...diagnostics, ...schemeWarnings(scheme)] };
 }
 
 function schemeWarnings(scheme: Receiver['scheme']): readonly Diagnostic[] {

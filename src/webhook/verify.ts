@@ -1,9 +1,12 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey, hash, verify as verifySignature } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HmacScheme, Scheme } from '../model.ts';
-import { isOneOf } from '../util/secret.ts';
+import type { JwtScheme, Scheme, SignatureScheme } from '../model.ts';
+import { follow, parsePointer } from '../util/json.ts';
+import { isOneOf, isSame } from '../util/secret.ts';
 import { instantMs, unixMs } from '../util/time.ts';
-import { standardKey } from './secrets.ts';
+import { isForm, parseBody } from './interpret-body.ts';
+import { publicKeyBytes, standardKey } from './secrets.ts';
+import { idOf } from './states.ts';
 
 interface Proof {
   readonly headers: IncomingHttpHeaders;
@@ -11,6 +14,8 @@ interface Proof {
   readonly body: Buffer;
   /** The segment of the URL behind the path. */
   readonly segment: string | null;
+  /** As it came, from its `?` on; empty without one. */
+  readonly query: string;
 }
 
 type Verdict =
@@ -20,7 +25,7 @@ type Verdict =
   | { readonly verified: false; readonly reason: string };
 
 /** Checks whether the sender knows a secret. Never throws, and takes the same time for a near miss as for a far one. */
-export type Verifier = (proof: Proof, nowMs: number) => Verdict;
+export type Verifier = (proof: Proof, nowMs: number) => Verdict | Promise<Verdict>;
 
 /** @param secrets from `readWebhookSecrets`; any of them counts */
 export function createVerifier(scheme: Scheme, secrets: readonly string[]): Verifier {
@@ -28,7 +33,12 @@ export function createVerifier(scheme: Scheme, secrets: readonly string[]): Veri
     case 'standard':
       return standardVerifier(scheme.toleranceMs, secrets);
     case 'hmac':
-      return hmacVerifier(scheme, secrets);
+    case 'ed25519':
+    case 'url-form':
+    case 'body-hmac':
+      return signatureVerifier(scheme, secrets);
+    case 'jwt':
+      return jwtVerifier(scheme, secrets);
     case 'basic':
       return basicVerifier(secrets);
     case 'bearer':
@@ -41,7 +51,9 @@ export function createVerifier(scheme: Scheme, secrets: readonly string[]): Veri
 /** For WWW-Authenticate of a 401 (RFC 9110, 15.5.2); null: the scheme has no name there. */
 export function challengeOf(scheme: Scheme): string | null {
   if (scheme.kind === 'basic') return 'Basic realm="webhooks", charset="UTF-8"';
-  return scheme.kind === 'bearer' ? 'Bearer realm="webhooks"' : null;
+  return scheme.kind === 'bearer' || (scheme.kind === 'jwt' && scheme.header === 'authorization')
+    ? 'Bearer realm="webhooks"'
+    : null;
 }
 
 const NOT_SIGNED = { verified: false, reason: 'the headers of a signature are missing or no such' } as const;
@@ -98,27 +110,28 @@ function signaturesOf(header: string): readonly string[] {
 const MOST_SIGNATURES = 20;
 
 /**
- * A keyed hash over the body, or over a string with the body in it, as `webhook.hmac` describes it.
+ * A signature over the body, or over a string that is made of parts of the request, as `webhook` describes it.
  *
- * If the body comes before the id in that string, the end of a body could be passed off as the beginning of an id: the
+ * If the content comes before the id in that string, its end could be passed off as the beginning of an id: the
  * string, and so the signature, would be the same. A form that was cut off is still a form. So an id there consists of
  * letters, digits, `-` and `_` only, which cannot contain the separator. If the separator contains only such
- * characters, the body must be JSON, which cannot be cut.
+ * characters, the content must be JSON, which cannot be cut.
  */
-function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier {
-  const { algorithm, encoding, prefix, toleranceMs } = scheme;
-  const parts = scheme.signed.split(/(\{(?:body|timestamp|id)\})/);
-  const between = betweenBodyAndId(scheme.signed);
-  const keys = secrets.map((secret) => Buffer.from(secret, 'utf8'));
-  return ({ headers, body }, nowMs) => {
-    const header = (name: string | null): string | null => {
-      const value = name === null ? undefined : headers[name];
-      return typeof value === 'string' && value !== '' ? value : null;
-    };
-    const given = header(scheme.header);
-    const timestamp = header(scheme.timestampHeader);
-    const id = header(scheme.idHeader);
-    if (given === null || !given.startsWith(prefix)) return NOT_SIGNED;
+function signatureVerifier(scheme: SignatureScheme, secrets: readonly string[]): Verifier {
+  const { encoding, prefix, signed, toleranceMs } = scheme;
+  const parts = signed.split(/(\{(?:body|form|url|timestamp|id)\})/);
+  const between = betweenContentAndId(signed);
+  const coversContent = /\{(?:body|form)\}/.test(signed);
+  const isGenuine = scheme.kind === 'ed25519' ? publicKeyCheck(secrets) : keyedHashCheck(scheme, secrets);
+  return (proof, nowMs) => {
+    const { body } = proof;
+    if (scheme.kind === 'url-form' && body.length > 0 && !isForm(body.toString('latin1'))) return NO_FORM;
+    const valueAt = placesIn(proof);
+    const given = valueAt(scheme.header);
+    const timestamp = valueAt(scheme.timestampHeader);
+    const id = valueAt(scheme.idHeader);
+    const signatures = signaturesIn(given ?? '', prefix).map((one) => inOneForm(one, encoding));
+    if (signatures.length === 0) return NOT_SIGNED;
     if (scheme.idHeader !== null && id === null) return NOT_SIGNED;
     if (scheme.timestampHeader !== null) {
       const timeMs = timestamp === null ? null : timestampMs(timestamp);
@@ -130,29 +143,133 @@ function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier 
       if (PLAIN_OR_NONE.test(between) && !/[}\]]\s*$/.test(body.toString('latin1', Math.max(0, body.length - 64))))
         return CUTTABLE;
     }
-    const expected = keys.map((key) => {
-      const hmac = createHmac(algorithm, key);
-      for (const part of parts) {
-        if (part === '{body}') hmac.update(body);
+    const text = Buffer.concat(
+      parts.map((part) => {
+        if (part === '{body}') return body;
+        if (part === '{form}') return formOf(scheme, proof);
+        if (part === '{url}') return Buffer.from(publicUrl(scheme, proof));
         // Node reads headers as Latin-1: this restores the bytes.
-        else if (part === '{timestamp}') hmac.update(timestamp ?? '', 'latin1');
-        else if (part === '{id}') hmac.update(id ?? '', 'latin1');
-        else hmac.update(part, 'utf8');
-      }
-      return hmac.digest(encoding);
-    });
-    return isOneOf(inOneForm(given.slice(prefix.length), encoding), expected)
-      ? { verified: true, id }
-      : WRONG_SIGNATURE;
+        if (part === '{timestamp}') return Buffer.from(timestamp ?? '', 'latin1');
+        return part === '{id}' ? Buffer.from(id ?? '', 'latin1') : Buffer.from(part, 'utf8');
+      }),
+    );
+    if (!isGenuine(text, signatures)) return WRONG_SIGNATURE;
+    // Where time and id are all that is signed, nothing parts them: another cut of the two must not be another id.
+    return { verified: true, id: coversContent ? id : text.toString('latin1') };
   };
 }
 
-/** The separator between the end of the body and the beginning of the id; null if the body does not come before it. */
-function betweenBodyAndId(signed: string): string | null {
-  const [body, id] = [signed.indexOf('{body}'), signed.indexOf('{id}')];
-  if (body === -1 || id < body) return null;
+type Check = (text: Buffer, signatures: readonly string[]) => boolean;
+
+function keyedHashCheck({ algorithm, encoding }: SignatureScheme, secrets: readonly string[]): Check {
+  const keys = secrets.map((secret) => Buffer.from(secret, 'utf8'));
+  return (text, signatures) => {
+    const expected = keys.map((key) => createHmac(algorithm, key).update(text).digest(encoding));
+    return signatures.filter((one) => isOneOf(one, expected)).length > 0;
+  };
+}
+
+function publicKeyCheck(secrets: readonly string[]): Check {
+  const keys = secrets.map((secret) => {
+    const x = publicKeyBytes(secret).toString('base64url');
+    return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  });
+  return (text, [signature = '']) => {
+    const bytes = Buffer.from(signature, /^[0-9a-f]{128}$/.test(signature) ? 'hex' : 'base64');
+    return keys.some((key) => verifySignature(null, text, key, bytes));
+  };
+}
+
+/** Values of headers, and of JSON pointers into the body, which is parsed where one is asked for. */
+function placesIn({ headers, body }: Proof): (place: string | null) => string | null {
+  let document: unknown;
+  return (place) => {
+    if (place?.startsWith('/') !== true) {
+      const value = place === null ? undefined : headers[place];
+      return typeof value === 'string' && value !== '' ? value : null;
+    }
+    if (document === undefined) {
+      const parsed = parseBody(body);
+      document = 'kind' in parsed ? null : (parsed.documents[0] ?? null);
+    }
+    return idOf(follow(document, parsePointer(place)));
+  };
+}
+
+/** Some senders list a signature for each of their keys. */
+function signaturesIn(given: string, prefix: string): readonly string[] {
+  const listed = prefix.includes(',') ? [given] : given.split(/, */, MOST_SIGNATURES);
+  return listed.flatMap((one) =>
+    one.length > prefix.length && one.startsWith(prefix) ? [one.slice(prefix.length)] : [],
+  );
+}
+
+function publicUrl({ url = '' }: Pick<SignatureScheme, 'url'>, { query }: Proof): string {
+  return url.replace(/\?.*$/s, '') + query;
+}
+
+/** Names and values in the order of names, each pair once. */
+function formOf(
+  { beforeForm: [without = '', behindQuery = ''] = [] }: SignatureScheme,
+  { body, query }: Proof,
+): Buffer {
+  const pairs = [...new URLSearchParams(body.toString('utf8'))].map(([name, value]) => ({ name, value }));
+  const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  pairs.sort((a, b) => order(a.name, b.name) || order(a.value, b.value));
+  const fields = new Set(pairs.map(({ name, value }) => name + value));
+  const mark = fields.size === 0 ? '' : query === '' ? without : behindQuery;
+  return Buffer.from(mark + [...fields].join(''));
+}
+
+/**
+ * A JSON Web Token with hashes of the body, and of the URL. The package is loaded for the first request, because few
+ * senders make tokens.
+ */
+function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Verifier {
+  const { header, issuer, payloadHash, urlHash, toleranceMs } = scheme;
+  const keys = secrets.map((secret) => Buffer.from(secret, 'utf8'));
+  return async (proof, nowMs) => {
+    const { headers, body } = proof;
+    const value = header === 'authorization' ? credentials(headers.authorization, 'bearer') : headers[header];
+    if (typeof value !== 'string' || value === '') return NOT_SIGNED;
+    const { jwtVerify, errors } = await import('jose');
+    const options = {
+      algorithms: ['HS256'],
+      currentDate: new Date(nowMs),
+      clockTolerance: toleranceMs / 1000,
+      // From `iat`, which is then required.
+      maxTokenAge: 0,
+      ...(issuer === undefined ? {} : { issuer }),
+    };
+    const checks = keys.map((key) => jwtVerify(value, key, options));
+    let claims: Readonly<Record<string, unknown>> | null = null;
+    let isLate = false;
+    for (const check of await Promise.allSettled(checks)) {
+      if (check.status === 'fulfilled') claims ??= check.value.payload;
+      else isLate ||= check.reason instanceof errors.JWTExpired || isTooEarly(check.reason);
+    }
+    if (claims === null) return isLate ? OUT_OF_TIME : WRONG_SIGNATURE;
+    const holds = (name: string, content: string | Buffer): boolean =>
+      isSame(String(claims[name]).toLowerCase(), hash('sha256', content, 'hex'));
+    const isBody = claims[payloadHash] === undefined ? body.length === 0 : holds(payloadHash, body);
+    const isUrl = urlHash === undefined || holds(urlHash, publicUrl(scheme, proof));
+    if (!isBody || !isUrl) return WRONG_SIGNATURE;
+    return { verified: true, id: idOf(claims['jti']) };
+  };
+}
+
+/** `nbf` or `iat` is ahead of the clock: the signature was checked before. */
+function isTooEarly(error: unknown): boolean {
+  const claim = error instanceof Error && 'claim' in error ? error.claim : null;
+  return claim === 'nbf' || claim === 'iat';
+}
+
+/** The separator between the end of the content and the beginning of the id; null if the content is not before it. */
+function betweenContentAndId(signed: string): string | null {
+  const [content, id] = [signed.search(/\{(?:body|form)\}/), signed.indexOf('{id}')];
+  if (content === -1 || id < content) return null;
   // A time has a fixed form, whose characters do not separate it from an id.
-  return signed.slice(body + '{body}'.length, id).replaceAll('{timestamp}', '');
+  return signed.slice(content + '{body}'.length, id).replaceAll('{timestamp}', '');
 }
 
 const PLAIN_ID = /^[A-Za-z0-9_-]+$/;
@@ -162,6 +279,7 @@ const NO_PLAIN_ID = {
   verified: false,
   reason: 'its id has other characters than letters, digits, - and _, and the body is signed before it',
 } as const;
+const NO_FORM = { verified: false, reason: 'its body is not a form' } as const;
 const CUTTABLE = {
   verified: false,
   reason: 'nothing parts its body from its id where they are signed, and the body is no JSON',

@@ -14,7 +14,7 @@ function read(webhook: string) {
   const checked = yaml === null ? null : checkProject(yaml);
   const found: Diagnostic[] = [...diagnostics, ...(checked?.diagnostics ?? [])];
   const written = checked?.value.environments?.['sandbox']?.webhook ?? {};
-  const { receiver } = readWebhook(written, '/project', (path, code, message, hint) => {
+  const { receiver } = readWebhook(written, {}, '/project', (path, code, message, hint) => {
     found.push(problem(code, `${path}: ${message}`, { hint }));
     return null;
   });
@@ -29,6 +29,7 @@ describe('webhook', () => {
       receiver: {
         scheme: { kind: 'standard', toleranceMs: 300_000 },
         secrets: [{ env: 'HANDBILL_WEBHOOK_SECRET' }],
+        methods: ['POST'],
       },
       found: [],
     });
@@ -66,7 +67,7 @@ describe('webhook', () => {
     ['an empty list of them', '{ secrets: [] }', 'invalid-value', /empty list/],
     ['a secret that is not a list', '{ secrets: { env: A } }', 'wrong-type', /must be a list/],
     ['a path', `{ ${SECRETS}, path: /x }`, 'unknown-key', /"path" is not a key/],
-    ['a scheme that is none', `{ ${SECRETS}, scheme: jwt }`, 'invalid-value', /scheme/],
+    ['a scheme that is none', `{ ${SECRETS}, scheme: jwt2 }`, 'invalid-value', /scheme/],
     ['hmac without its mapping', `{ ${SECRETS}, scheme: hmac }`, 'missing-key', /"hmac" is missing/],
     ['hmac without a header', `{ ${SECRETS}, scheme: hmac, hmac: {} }`, 'missing-key', /header/],
     ['a mapping of another scheme', `{ ${SECRETS}, hmac: { header: X } }`, 'invalid-value', /scheme is another/],
@@ -75,9 +76,9 @@ describe('webhook', () => {
     ['no body', `{ ${SECRETS}, scheme: hmac, hmac: { header: X, signed: x } }`, 'invalid-value', /hold \{body\}/],
     [
       'an unknown part',
-      `{ ${SECRETS}, scheme: hmac, hmac: { header: X, signed: "{url}{body}" } }`,
+      `{ ${SECRETS}, scheme: hmac, hmac: { header: X, signed: "{path}{body}" } }`,
       'invalid-value',
-      /url/,
+      /path/,
     ],
     [
       'a time that is not signed',

@@ -120,10 +120,12 @@ describe('defaults', () => {
       'project /webhook/replies/startLifts': false,
       'project /webhook/replies/stopEnds': 'everything',
       'campaign /frequency/of': 'all',
-      'project /environments/*/webhook/hmac/algorithm': DEFAULTS.webhookHmac.algorithm,
-      'project /environments/*/webhook/hmac/encoding': DEFAULTS.webhookHmac.encoding,
-      'project /environments/*/webhook/hmac/prefix': DEFAULTS.webhookHmac.prefix,
-      'project /environments/*/webhook/hmac/signed': DEFAULTS.webhookHmac.signed,
+      'project /environments/*/webhook/method': DEFAULTS.webhookMethods,
+      ...Object.fromEntries(
+        Object.entries(DEFAULTS.webhookProofs).flatMap(([proof, settings]) =>
+          Object.entries(settings).map(([key, value]) => [`project /environments/*/webhook/${proof}/${key}`, value]),
+        ),
+      ),
       'project /environments/*/provider': DEFAULT_PROVIDER,
       'project /environments/*/wire/messageTypes': PROVIDER.messageTypes,
       'project /environments/*/wire/msisdn': PROVIDER.msisdn,

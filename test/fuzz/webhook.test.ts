@@ -88,11 +88,20 @@ it(
     const interpreters = [{}, { status: ['/status', '/a/b'], messageId: ['/recipients/0/id', '/__proto__/id'] }].map(
       (fields) =>
         createInterpreter(
-          { events: null, fields, states: { odd: 'sent' }, unsupported: ['E7'] },
+          {
+            events: null,
+            fields,
+            states: { odd: 'sent' },
+            unsupported: ['E7'],
+            permanent: [],
+            optedOut: [],
+            optOut: undefined,
+          },
           {
             address: (text) => (text.includes('@') ? text : null),
             meaningOf: () => 'answer',
             referenceOf: (text) => text,
+            messageIdOf: (text) => text,
             channels: [],
           },
         ),

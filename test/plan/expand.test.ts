@@ -20,7 +20,11 @@ const environment: Environment = {
   ratePerSecond: null,
   concurrency: null,
   proxy: null,
-  webhook: { receiver: null, mapping: { events: null, fields: {}, states: {}, unsupported: [] } },
+  webhook: {
+    receiver: null,
+    mapping: { events: null, fields: {}, states: {}, unsupported: [], permanent: [], optedOut: [], optOut: undefined },
+    url: undefined,
+  },
   wire: DEFAULT_WIRE,
   approval: null,
   git: null,

@@ -17,6 +17,36 @@ export interface Examples {
   readonly accepts?: Accepts;
   readonly requests: readonly RequestExample[];
   readonly answers: readonly AnswerExample[];
+  readonly webhooks: readonly WebhookExample[];
+}
+
+export interface WebhookExample {
+  readonly about: string;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly json?: JsonObject;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly then: WebhookThen | readonly WebhookThen[];
+}
+
+/** A report or a reply, as people would write it. */
+export interface WebhookThen {
+  readonly state?: string;
+  readonly reference?: string;
+  readonly messageId?: string;
+  readonly to?: string;
+  readonly timestamp?: string | null;
+  readonly cause?: string | null;
+  readonly optsOut?: boolean;
+  readonly challenge?: string;
+  readonly reply?: {
+    readonly from: string;
+    readonly to?: string;
+    readonly text: string;
+    readonly meaning: string;
+    readonly reference?: string;
+    readonly inReplyTo?: string;
+    readonly timestamp?: string | null;
+  };
 }
 
 /** What tests read of the JSON Schema of the bodies that the API takes. */

@@ -35,7 +35,7 @@ describe('a receiver takes what the sandbox signs, and not with another secret',
       expect(receiver.posts).toHaveLength(3);
       for (const { headers, text, path } of receiver.posts) {
         const segment = path.split('/')[2] ?? null;
-        const proof = { headers, body: Buffer.from(text), segment };
+        const proof = { headers, body: Buffer.from(text), segment, query: '' };
         const verdictWith = (secret: string) => createVerifier(scheme, [secret])(proof, Date.now());
         expect(verdictWith(webhook.secret ?? '')).toMatchObject({ verified: true });
         expect(verdictWith(other)).toMatchObject({ verified: false });

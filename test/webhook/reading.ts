@@ -14,7 +14,15 @@ export function fixture(name: string): Buffer {
   return readFileSync(join(FOLDER, name));
 }
 
-const DEFAULT_MAPPING: EventMapping = { events: null, fields: {}, states: {}, unsupported: [] };
+const DEFAULT_MAPPING: EventMapping = {
+  events: null,
+  fields: {},
+  states: {},
+  unsupported: [],
+  permanent: [],
+  optedOut: [],
+  optOut: undefined,
+};
 
 /** An interpreter of a British project, in which every text is an answer but STOP. */
 export function interpreter(mapping: Partial<EventMapping> = {}) {
@@ -22,6 +30,7 @@ export function interpreter(mapping: Partial<EventMapping> = {}) {
     { ...DEFAULT_MAPPING, ...mapping },
     {
       address: createReportedAddressReader('GB'),
+      messageIdOf: (text: string) => text,
       referenceOf: (text) => text,
       meaningOf: (text) => (/^stop$/i.test(text) ? 'opt-out' : 'answer'),
       channels: [['WhatsAppNumber', 'messaging-app']],

@@ -2,23 +2,36 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Scheme } from '../../src/model.ts';
+import type { HmacScheme, Scheme } from '../../src/model.ts';
 import { readWebhookSecrets } from '../../src/webhook/secrets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'handbill-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const HMAC: HmacScheme = {
+  kind: 'hmac',
+  header: 'x',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  prefix: '',
+  signed: '{body}',
+  timestampHeader: null,
+  idHeader: null,
+  toleranceMs: 1,
+};
 const SCHEMES: Readonly<Record<Scheme['kind'], Scheme>> = {
   standard: { kind: 'standard', toleranceMs: 1 },
-  hmac: {
-    kind: 'hmac',
-    header: 'x',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    prefix: '',
-    signed: '{body}',
-    timestampHeader: null,
-    idHeader: null,
+  hmac: HMAC,
+  ed25519: { ...HMAC, kind: 'ed25519' },
+  'url-form': { ...HMAC, kind: 'url-form' },
+  'body-hmac': { ...HMAC, kind: 'body-hmac' },
+  jwt: {
+    kind: 'jwt',
+    header: 'authorization',
+    issuer: undefined,
+    payloadHash: 'payload_hash',
+    urlHash: undefined,
+    url: undefined,
     toleranceMs: 1,
   },
   basic: { kind: 'basic' },
