@@ -8,8 +8,7 @@ import { type Accepts, knownProvider, type RequestExample } from './examples.ts'
 
 const KNOWN = providerNames()
   .filter((name) => name !== 'messages-v2')
-  .map(knownProvider)
-  .filter(({ examples }) => examples.accepts !== undefined);
+  .map(knownProvider);
 const FAULTS = ['without', 'with a misspelt', 'with the wrong type of'] as const;
 
 const ajv = new Ajv({ strict: true });
@@ -52,7 +51,7 @@ function faultsOf(value: Json, schema: Accepts): readonly Fault[] {
   }
   if (!isMapping(value)) return [];
   const missing = required.map((key): Fault => ['without', key, omit(value, key)]);
-  const misspelt = additionalProperties === false ? Object.keys(value) : [];
+  const misspelt = additionalProperties === false ? Object.keys(value).filter((key) => key in properties) : [];
   const extra = misspelt.map((key): Fault => ['with a misspelt', key, { ...value, [`${key}_`]: value[key] ?? null }]);
   const within = Object.entries(properties).flatMap(([key, inner]): readonly Fault[] => {
     const old = value[key];
