@@ -131,11 +131,21 @@ function abilities(known: Known): readonly (readonly [what: string, how: string]
 }
 
 function channelsOf({ channels }: Provider): string {
-  return listWithAnd(channelNames(channels).map((channel) => labelOf(channel)));
+  return listWithAnd(
+    channelNames(channels).map((channel) => {
+      const [label, app] = [labelOf(channel), appOf(channel, channels)];
+      return app === label ? label : `${label} (${app})`;
+    }),
+  );
 }
 
 function channelNames(channels: Provider['channels']): readonly Channel[] {
   return Object.keys(channels) as Channel[];
+}
+
+/** The app behind `messaging-app`, where the API has one: its word names it. */
+function appOf(channel: Channel, channels: Provider['channels']): string {
+  return /^whatsapp$/i.test(channels[channel] ?? '') ? 'WhatsApp' : labelOf(channel);
 }
 
 /** Inside of a sentence: a name in capitals stays. */
@@ -250,11 +260,11 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
     ),
     `## Answers\n\n${table(
       ['the answer', 'status', 'handbill'],
-      answers.map(({ about, status, then }) => [about, String(status), [then].flat().map(readAs).join('; ')]),
+      answers.map(({ about, status, then }) => [about, String(status), sameOnce([then].flat().map(readAs))]),
     )}`,
     `## Delivery reports and replies\n\n${table(
       [`${title} says`, 'handbill'],
-      webhooks.map(({ about, then }) => [about, [then].flat().map(heardAs).join('; ')]),
+      webhooks.map(({ about, then }) => [about, sameOnce([then].flat().map(heardAs))]),
     )}`,
   ];
 }
@@ -268,10 +278,15 @@ function requestText({ url, headers = {}, body }: Examples['requests'][number]):
   return `POST ${url}\n${lines.join('')}\n${shown}`;
 }
 
+/** What holds for several recipients or events. */
+function sameOnce(words: readonly string[]): string {
+  return [...new Set(words)].join(' and ');
+}
+
 const READ_AS: Readonly<Record<string, string>> = {
   accepted: '`accepted`',
   refused: '`rejected`',
-  'opted-out': '`rejected`, as opted out',
+  'opted-out': '`rejected`; the address is [suppressed](../suppression.md)',
   unsupported: '`rejected`; the next channel of `fallback` follows',
   retry: 'tries again',
   stop: 'halts the run',
@@ -314,7 +329,7 @@ export function providersPage(): string {
 
 function briefChannels({ channels }: Provider): string {
   const names = channelNames(channels);
-  return names.length === CHANNELS.length ? 'all' : names.map(labelOf).join(', ');
+  return names.length === CHANNELS.length ? 'all' : names.map((name) => appOf(name, channels)).join(', ');
 }
 
 const PROVIDERS_INTRO = `handbill posts to these messaging APIs. An environment of \`handbill.yaml\` names one:
@@ -356,12 +371,15 @@ export function readmeWithProviders(): string {
   const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
   const [before = '', rest = ''] = readme.split(START);
   const [, after = ''] = rest.split(END);
-  const rows = knownProviders().map(({ provider }) => [
-    `[${provider.title}](docs/providers/${provider.name}.md)`,
-    channelsOf(provider),
-    provider.limits.recipients === 1 ? '1' : count(provider.limits.recipients),
+  const rows = knownProviders().map(({ provider, text }) => [
+    `[${provider.title.replace(/ \(.*/, '')}](docs/providers/${provider.name}.md)`,
+    briefChannels(provider),
+    count(provider.limits.recipients),
+    validityOf(provider),
+    proofOf(text).brief,
   ]);
-  return `${before}${START}\n\n${table(['API', 'channels', 'recipients in a request'], rows)}\n\n${END}${after}`;
+  const head = ['API', 'channels', 'recipients in a request', 'validity', 'reports proved by'];
+  return `${before}${START}\n\n${table(head, rows)}\n\n${END}${after}`;
 }
 
 function count(number: number): string {

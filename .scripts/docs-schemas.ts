@@ -1,7 +1,8 @@
-/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md and docs/formats.md. */
+/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md, docs/provider-file.md and docs/formats.md. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { block, code, page, table } from './docs-markdown.ts';
+import { notationSections } from './docs-notation.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -47,6 +48,11 @@ export function projectPage(): string {
   return schemaPage('Project file', 'project.schema.json', PROJECT_INTRO);
 }
 
+/** docs/provider-file.md, with the placeholders and mappings that a schema cannot list. */
+export function providerFilePage(): string {
+  return `${schemaPage('Provider file', 'provider.schema.json', PROVIDER_INTRO)}\n${notationSections().join('\n\n')}\n`;
+}
+
 /** docs/formats.md: what commands print for scripts, a section for each format, under the name of its schema. */
 export function formatsPage(): string {
   const schemas = FORMATS.map((file) => ({ file, name: file.replace('.schema.json', ''), root: readSchema(file) }));
@@ -89,7 +95,7 @@ const FIRST = ['report', 'due', 'doubts', 'replies', 'reconciliation', 'suppress
 /** Every format for scripts that there is a schema for. */
 export const FORMATS: readonly string[] = readdirSync(new URL('schemas/', ROOT))
   .flatMap((file) => /^(.+)\.schema\.json$/.exec(file)?.[1] ?? [])
-  .filter((name) => name !== 'campaign' && name !== 'project')
+  .filter((name) => name !== 'campaign' && name !== 'project' && name !== 'provider')
   .toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
   .map((name) => `${name}.schema.json`);
 
@@ -141,6 +147,10 @@ outside of the project or behind a link that leads out of it, is refused; so is 
 where the project has one, or where one exists in a folder above or below, or use a file where the project has sent with a
 shared ledger; and so is the first \`send\` with an empty ledger, a file or PostgreSQL, where the project has sent with
 another one. If a second one is right, \`send --allow second-ledger\` begins it.`;
+
+const PROVIDER_INTRO = `Every key of a provider file, which says how one messaging API is spoken to. [Write a provider
+file](wire.md) has an example that runs. Then come the [placeholders](#placeholders) and the [mappings with a
+meaning](#mappings-with-a-meaning) of requests. The [providers that come with handbill](providers.md) are such files too.`;
 
 function schemaPage(title: string, file: string, intro: string): string {
   const root = readSchema(file);

@@ -8,8 +8,8 @@ import { commandsPage } from './docs-commands.ts';
 import { diagnosticsPage } from './docs-diagnostics.ts';
 import type { Pages } from './docs-markdown.ts';
 import { movesPage } from './docs-moves.ts';
-import { knownProviders, providerPage, providersPage } from './docs-providers.ts';
-import { campaignPage, formatsPage, projectPage } from './docs-schemas.ts';
+import { knownProviders, providerPage, providersPage, readmeWithProviders } from './docs-providers.ts';
+import { campaignPage, formatsPage, projectPage, providerFilePage } from './docs-schemas.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -19,9 +19,11 @@ export const MAKERS: Readonly<Record<string, () => string | Promise<string>>> = 
   'docs/commands.md': commandsPage,
   'docs/campaign.md': campaignPage,
   'docs/project.md': projectPage,
+  'docs/provider-file.md': providerFilePage,
   'docs/formats.md': formatsPage,
   'docs/reference/outcomes.md': movesPage,
   'docs/providers.md': providersPage,
+  'README.md': readmeWithProviders,
   ...Object.fromEntries(
     knownProviders().map((known) => [`docs/providers/${known.provider.name}.md`, () => providerPage(known)]),
   ),

@@ -109,8 +109,10 @@ const VALUES: Readonly<Record<string, Getter>> = {
   }),
 };
 
+export const VALUE_NAMES: readonly string[] = Object.keys(VALUES);
+
 /** `content.subject`, `variables.body`: a value inside of what a message has. */
-const INSIDE = /^(content|variables)\.(.+)$/;
+export const INSIDE = /^(content|variables)\.(.+)$/;
 
 /** @param nowMs - for a validity that counts from the request */
 export function createLookup(facts: Facts, nowMs: () => number): Lookup {

@@ -87,7 +87,7 @@ describe('handbill help', () => {
     ['pre-commit', /^pre-commit\n\n/],
     ['opt-out', /^Which words opt out\n\n/],
     ['notAfter', /^It is in these guides:\n\n.*\n {2}windows +Send/s],
-    ['providers', /^Providers\n\n.*^messages-v2 .*\n46elks +SMS +1 .*^twilio +SMS, RCS, messaging app +1 /ms],
+    ['providers', /^Providers\n\n.*^messages-v2 .*\n46elks +SMS +1 .*^twilio +SMS, RCS, WhatsApp +1 /ms],
     ['providers infobip', /^Infobip SMS\n\n.*host: "xxxxx\.api\.infobip\.com" # Host/s],
     ['provider infobip', /^Infobip SMS\n\n/],
     ['infobip', /^Infobip SMS\n\n/],

@@ -48,7 +48,7 @@ describe.each(NAMES)('the page of %s', (name) => {
 
 /** Written by hand, from the descriptions of the APIs. */
 test.each<[name: string, says: string]>([
-  ['twilio', 'Channels**: SMS, RCS and messaging app'],
+  ['twilio', 'Channels**: SMS, RCS and messaging app (WhatsApp)'],
   ['twilio', 'Recipients in a request**: one'],
   ['twilio', 'Longest text**: 1,600 characters'],
   ['twilio', 'Validity**: 1 second to 10 hours'],

@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
+import { MAPPINGS, PLACEHOLDERS } from '../../.scripts/docs-notation.ts';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments } from '../../src/campaign/environments.ts';
-import { builtIn, DEFAULT_PROVIDER, providerNames } from '../../src/campaign/read-provider.ts';
+import { builtIn, DEFAULT_PROVIDER, parseProvider, providerNames } from '../../src/campaign/read-provider.ts';
 import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { ProjectFile } from '../../src/campaign/written.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
 import type { JsonObject } from '../../src/model.ts';
 import { piecesOf } from '../../src/providers/text.ts';
-import { isKnownName } from '../../src/providers/values.ts';
+import { isKnownName, VALUE_NAMES } from '../../src/providers/values.ts';
 import { check } from '../campaign/helper.ts';
 import { blocks, entryOf, example, formOf, PAGE, wireOfExample } from './provider-page.ts';
 
@@ -105,6 +106,20 @@ describe('the provider file of the page', () => {
       { outcome: 'rejected', reason: 'unsupported-channel', error: 'The device is an Android 4.4.' },
     ]);
   });
+});
+
+test('docs/provider-file.md has every placeholder, and the example of each mapping is one', () => {
+  expect(Object.keys(PLACEHOLDERS).toSorted()).toEqual(VALUE_NAMES.toSorted());
+  const mappings = Object.entries(MAPPINGS);
+  expect(mappings.length).toBeGreaterThan(4);
+  for (const [key, [form]] of mappings) {
+    const tree = parse(form.replace('TREE', '"{to}"')) as JsonObject;
+    expect(Object.keys(tree)).toContain(key);
+    const json = { to: '{to}', tree: key === '$do' ? { $each: 'recipients', ...tree } : tree };
+    const file = { title: 'T', url: 'https://t.example/', channels: { sms: 'sms' }, requests: [{ json }] };
+    const read = parseProvider('t', Buffer.from(JSON.stringify(file)), 't.yaml');
+    expect('diagnostics' in read ? read.diagnostics : []).toEqual([]);
+  }
 });
 
 describe('the placeholders of the page', () => {

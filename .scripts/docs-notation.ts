@@ -1,0 +1,81 @@
+/** The placeholders and the mappings of provider files, for docs/provider-file.md. A test compares them with the code. */
+import { table } from './docs-markdown.ts';
+
+/** By the names in `VALUES` of src/providers/values.ts. */
+export const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  to: 'The address of the recipient: a number as `msisdn` says, an email address, or the id of a contact.',
+  'to.msisdn': 'The same, only where it is a number.',
+  'to.email': 'The same, only where it is an email address.',
+  'to.number': 'The number as a JSON number.',
+  reference: "handbill's reference of the message. In a request with several recipients, only inside of a repetition.",
+  text: 'The text of the message.',
+  variables: 'The variables of a template of the provider, as a mapping.',
+  'variables.json': 'The same as JSON text.',
+  content: 'The rich content, as a mapping. `{content.subject}` and so on are single keys.',
+  'content.headers': 'The headers of an email, such as `List-Unsubscribe`.',
+  'metaData.own': '`metaData` of the recipient.',
+  name: 'In a repetition: the name of the item.',
+  value: 'In a repetition: its value.',
+  campaign: 'The name of the campaign.',
+  accountReference: '`accountReference` of the campaign.',
+  channel: 'The word for the channel, from `channels`.',
+  from: 'The sender.',
+  messageType: 'The word for `messageType` of the campaign.',
+  'template.id': 'The template of the provider.',
+  metaData: '`metaData` of the campaign.',
+  characterSet: 'The word for the character set, from `characterSets`.',
+  callback: 'The URL that delivery reports go to, if the environment receives them.',
+  'validity.ms': 'How long the message is valid from now, in milliseconds.',
+  'validity.seconds': 'The same in seconds.',
+  'validity.minutes': 'The same in minutes.',
+  'validity.hours': 'The same in hours.',
+  'validity.unix': 'Until when it is valid, in seconds since 1970.',
+  'validity.instant': 'Until when it is valid, such as `2026-11-22T09:00:00.000Z`.',
+  'validity.offset': 'The same with an offset, such as `2026-11-22T09:00:00.000+00:00`.',
+};
+
+/** Those that are made of a name that the file or the message has. */
+const MADE: Readonly<Record<string, string>> = {
+  'variables.NAME': 'One variable of a template.',
+  'content.KEY': 'One key of the rich content; `content.header.image` goes deeper.',
+  'var.NAME': 'A public value of the environment.',
+  'secret.NAME': 'A secret of the environment. Previews, logs and errors show `***`.',
+  baseUrl: '`baseUrl` of the environment, only at the start of a URL.',
+};
+
+export const MAPPINGS: Readonly<Record<string, readonly [form: string, meaning: string]>> = {
+  $each: [
+    '{ $each: recipients, $do: TREE }',
+    'A list with one item for each recipient. Over `variables`, `content.buttons` and the like: for each item of it, with `{name}` and `{value}`.',
+  ],
+  $do: ['$do: TREE', 'Beside `$each` or `$join`: what is written for each item.'],
+  $join: ['{ $join: recipients, with: ",", $do: "{to}" }', 'One text of all items, with `with` between them.'],
+  $merge: [
+    '{ $merge: ["{metaData}", { ref: "{reference}" }] }',
+    'One mapping of several; for a key that two have, the later one counts.',
+  ],
+  $unlessEmpty: [
+    '{ unit: s, amount: "{validity.seconds}", $unlessEmpty: amount }',
+    'Leaves its mapping out where that key has no value.',
+  ],
+};
+
+export function notationSections(): readonly string[] {
+  const rows = Object.entries({ ...PLACEHOLDERS, ...MADE });
+  return [
+    `## Placeholders\n\n${PLACEHOLDERS_INTRO}`,
+    table(
+      ['placeholder', 'value'],
+      rows.map(([name, says]) => [`\`{${name}}\``, says]),
+    ),
+    '## Mappings with a meaning',
+    table(
+      ['form', 'meaning'],
+      Object.values(MAPPINGS).map(([form, says]) => [`\`${form}\``, says]),
+    ),
+  ];
+}
+
+const PLACEHOLDERS_INTRO = `Texts under \`url\`, \`auth\`, \`headers\` and \`requests\` may hold them; values of a message are in \`requests\` only. A placeholder
+alone keeps the type of its value; inside of a text it becomes text. \`{a|b}\` is \`b\`, a placeholder or a text, where \`a\` has no value.
+handbill leaves out a key or an item without a value, then mappings and lists that became empty.`;
