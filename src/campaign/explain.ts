@@ -141,7 +141,10 @@ function keyNames(pointer: string) {
   const segments = parsePointer(pointer);
   const [first, name = '', key, secret] = segments;
   if (key === 'webhook') {
-    const example = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
+    const isToken = segments[3] === 'verifyToken';
+    const example = isToken
+      ? 'verifyToken: { env: HANDBILL_VERIFY_TOKEN }'
+      : 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
     return { subject: 'A secret of webhooks', path: dotted(segments), example, noun: 'secret' };
   }
   if (first === 'suppressionKey') {

@@ -174,7 +174,7 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
 /** A value of `vars` whose name is usual for secrets. */
 const LIKE_SECRET = /^\/environments\/[^/]*\/vars\/\w*(?:key|token|secret|password)$/i;
 const API_KEY =
-  /^(?:\/environments\/[^/]*\/(?:apiKey|secrets(?:\/[^/]*)?|webhook\/secrets(?:\/\d+)?)(?=\/|$)|\/suppressionKey)/;
+  /^(?:\/environments\/[^/]*\/(?:apiKey|secrets(?:\/[^/]*)?|webhook\/(?:secrets(?:\/\d+)?|verifyToken))(?=\/|$)|\/suppressionKey)/;
 
 /** The value without the dropped parts; undefined for a list that becomes empty, which is wrong too. */
 function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {

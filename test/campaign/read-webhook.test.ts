@@ -3,6 +3,7 @@ import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { readWebhook } from '../../src/campaign/read-webhook.ts';
 import { checkProject } from '../../src/campaign/validate.ts';
+import type { ProviderFile, WebhookFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { type Diagnostic, problem } from '../../src/errors.ts';
 import { createProject } from '../helpers/project.ts';
@@ -58,6 +59,50 @@ describe('webhook', () => {
     });
   });
 
+  test('settings go over those of the provider, key by key', () => {
+    const file: NonNullable<ProviderFile['webhook']> = {
+      scheme: 'hmac',
+      hmac: { header: 'X-Sign', prefix: 'v1=' },
+      answerWithinMs: 2000,
+      events: ['/a'],
+      fields: { status: '/a', to: '/b' },
+      states: { 'HAND-OVER': 'delivered', DOWN: 'failed' },
+      unsupported: [1],
+      optOut: { at: '/event', words: ['left'] },
+    };
+    const own: WebhookFile = {
+      secrets: [{ env: 'A' }],
+      hmac: { header: 'X-Other' },
+      fields: { status: ['/c'] },
+      states: { hand_over: 'sent' },
+      unsupported: ['2'],
+    };
+    const found: string[] = [];
+    const reports = { permanent: [3], optedOut: ['4'] };
+    const { receiver, mapping } = readWebhook(own, { webhook: file, reports }, '/project', (_path, _code, message) => {
+      found.push(message);
+      return null;
+    });
+    expect(found).toEqual([]);
+    expect(receiver).toMatchObject({ scheme: { header: 'x-other', prefix: 'v1=' }, answerWithinMs: 2000 });
+    expect(mapping).toEqual({
+      events: ['/a'],
+      fields: { status: ['/c'], to: ['/b'] },
+      states: { hand_over: 'sent', DOWN: 'failed' },
+      unsupported: ['1', '2'],
+      permanent: ['3'],
+      optedOut: ['4'],
+      optOut: { at: ['/event'], words: ['left'] },
+    });
+  });
+
+  test('another scheme leaves that of the provider out', () => {
+    const file = { scheme: 'url-form', 'url-form': { header: 'X' } } as const;
+    const own = { scheme: 'basic', secrets: [{ env: 'A' }] } as const;
+    const { receiver } = readWebhook(own, { webhook: file }, '/project', () => null);
+    expect(receiver?.scheme).toEqual({ kind: 'basic' });
+  });
+
   test.each(['', 'webhook: {}\n'])('nothing is received where nothing is said: %j', (text) => {
     expect(read(text)).toEqual({ receiver: null, found: [] });
   });
@@ -92,6 +137,33 @@ describe('webhook', () => {
       'invalid-value',
       /not named/,
     ],
+    ['a GET that nothing signs', `{ ${SECRETS}, method: [GET] }`, 'invalid-value', /does not cover the URL/],
+    [
+      'a GET whose token has no hash of the URL',
+      `{ ${SECRETS}, scheme: jwt, jwt: { payloadHash: h }, method: [GET, POST] }`,
+      'invalid-value',
+      /does not cover the URL/,
+    ],
+    [
+      'a signature over a URL that is not known',
+      `{ ${SECRETS}, scheme: url-form, url-form: { header: X } }`,
+      'missing-key',
+      /"url" is missing/,
+    ],
+    [
+      'a token over a URL that is not known',
+      `{ ${SECRETS}, scheme: jwt, jwt: { payloadHash: h, urlHash: u } }`,
+      'missing-key',
+      /"url" is missing/,
+    ],
+    ['a URL with a password', `{ ${SECRETS}, url: "https://a:b@example.com/" }`, 'invalid-value', /url/],
+    [
+      'a body where a form is signed',
+      `{ ${SECRETS}, scheme: url-form, url-form: { header: X, signed: "{url}{body}" } }`,
+      'invalid-value',
+      /"\{body\}" is nothing/,
+    ],
+    ['a token of no handshake', `{ ${SECRETS}, verifyToken: { env: A } }`, 'invalid-value', /there is none/],
   ])('%s', (_label, webhook, code, message) => {
     const { receiver, found } = read(`webhook: ${webhook}\n`);
     expect(found.map((one) => one.code)).toEqual([code]);
@@ -101,6 +173,8 @@ describe('webhook', () => {
 
   test.each([
     'secrets: SEKRET-1',
+    'handshake: meta\n  verifyToken: SEKRET-1',
+    'handshake: meta\n  verifyToken: { env: SEKRET-1 }',
     'secrets: [SEKRET-1]',
     'secrets:\n    - SEKRET-1',
     'secrets: [{ env: SEKRET-1 }]',
