@@ -472,7 +472,8 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
   return {
     ...response,
     // If the place of the id is configured, the id is there: a 2xx without it is not this API's answer.
-    messageIdRequired: written.messageId !== undefined,
+    messageIdRequired: written.messageId !== undefined || response.messageIdHeader !== null,
+    messageIdHeader: response.messageIdHeader?.toLowerCase() ?? null,
     // Where several recipients have an entry each, a pointer into the first entry holds for all of them.
     recipientId: written.recipientId ?? (ids.length > 0 ? ids : response.recipientId),
     recipientFailed: written.recipientFailed ?? [...inEntries(written.failed), ...response.recipientFailed],

@@ -136,7 +136,7 @@ export function readAnswer(
 ): Answer {
   const unread = readDocument(attempt, document, wire);
   if (unread !== null) return unread;
-  const id = idOf(document, attempt.body, wire);
+  const id = idOf(document, attempt, wire);
   // An API that echoes the request could have the API key in its message id; the ledger must never hold the key.
   const messageId = id === null ? null : wire.redact(id);
   if (wire.pointers.failed.length > 0 && find(document, wire.pointers.failed, isSomething) !== undefined) {
@@ -225,7 +225,8 @@ export function readDocument(attempt: Attempt, document: unknown, wire: Compiled
     const error = cut(wire.redact(attempt.body));
     return { kind: 'denied', isAccount: false, messageId: null, error, field: 'its text is a refusal' };
   }
-  if (plain && !wire.response.messageIdRequired) return { kind: 'recognised', messageId: null };
+  const id = plain ? headerIdOf(attempt, wire) : null;
+  if (plain && (id !== null || !wire.response.messageIdRequired)) return { kind: 'recognised', messageId: id };
   return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
 }
 
@@ -261,21 +262,26 @@ export function describe(error: AttemptError): string | null {
 }
 
 /** The id of a recipient's message: in its entry, else in the answer. */
-export function messageIdIn(document: unknown, entry: unknown, body: string, wire: CompiledWire): string | null {
+export function messageIdIn(document: unknown, entry: unknown, attempt: Attempt, wire: CompiledWire): string | null {
   const own = entry === undefined ? null : idIn(entry, wire.pointers.entry.id, wire);
   if (own !== null) return own;
-  const id = idOf(document, body, wire);
+  const id = idOf(document, attempt, wire);
   return id === null ? null : wire.redact(id);
 }
 
-function idOf(document: unknown, body: string, wire: CompiledWire): string | null {
+function idOf(document: unknown, attempt: Attempt, wire: CompiledWire): string | null {
   const id = find(document, wire.pointers.messageId, isId);
   if (typeof id === 'string') return trimEnds(id, wire.response.trimId);
-  if (typeof id !== 'number') return null;
+  if (typeof id !== 'number') return headerIdOf(attempt, wire);
   if (Number.isSafeInteger(id)) return String(id);
   // Digits that a double cannot hold: read from the text, or the id would be another one.
-  const exact = find(parseDigits(body), wire.pointers.messageId, isId);
+  const exact = find(parseDigits(attempt.body), wire.pointers.messageId, isId);
   return typeof exact === 'string' ? exact : String(id);
+}
+
+/** The id of the whole answer where a header has it. */
+export function headerIdOf({ headerId = null }: Attempt, wire: CompiledWire): string | null {
+  return isId(headerId) ? wire.redact(trimEnds(String(headerId), wire.response.trimId)) : null;
 }
 
 function textAt(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {

@@ -178,7 +178,13 @@ export function connect(options: EndpointOptions): Endpoint {
       const posted = { body, reference, target, authorization: null };
       return authorize === null
         ? carry(posted)
-        : authorize().then((authorization) => carry({ ...posted, authorization }));
+        : authorize().then(
+            (authorization) => carry({ ...posted, authorization }),
+            (error: unknown) => {
+              endpoint.release();
+              return notStarted(toAttemptError(error), 0);
+            },
+          );
     },
     async close(graceMs) {
       closed = true;

@@ -29,6 +29,8 @@ export interface RequestOptions {
   /** Names and values in turn, without the content type. */
   readonly headers: readonly string[];
   readonly idempotencyHeader: string | null;
+  /** Header of a response that holds the message id, in lower case. */
+  readonly idHeader: string | null;
   /** Longest body of a response that is read, in bytes. */
   readonly mostBytes: number;
   readonly timeoutMs: number;
@@ -110,6 +112,10 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     if (authorization !== null) own.push('authorization', authorization);
     this.#client.dispatch({ path: target.path, method: 'POST', headers: own, body, blocking: false }, exchange);
     this.#client.dispatch(this.#probe, this);
+  }
+
+  get idHeader(): string | null {
+    return this.#options.idHeader;
   }
 
   finished(exchange: Exchange): void {
@@ -304,6 +310,7 @@ const LATEST_START = 0.75;
 
 interface Carrier {
   readonly answering: AnsweringConnection;
+  readonly idHeader: string | null;
   readonly socketError: Error | null;
   /** The connection ended, and the API had answered nothing of the request on it. */
   endedUnanswered(): void;
@@ -341,6 +348,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #contentType: string | null = null;
   #contentEncoding: string | null = null;
   #retryAfter: string | null = null;
+  #headerId: string | null = null;
   #chunk: Buffer | null = null;
   #chunks: Buffer[] | null = null;
 
@@ -382,6 +390,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#contentType = first(headers['content-type']);
     this.#contentEncoding = first(headers['content-encoding']);
     this.#retryAfter = first(headers['retry-after']);
+    const idHeader = this.carrier?.idHeader ?? null;
+    if (idHeader !== null) this.#headerId = first(headers[idHeader]);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -424,6 +434,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       error: error !== null && this.#phase === 'P2' && this.#responseBegan ? partial(error) : error,
       contentType: this.#contentType,
       retryAfter: this.#retryAfter,
+      headerId: this.#headerId,
       body: error?.code === 'HANDBILL_ENCODED_BODY' ? '' : this.#text(),
       latencyMs: performance.now() - this.startedAt,
       connection: this.carrier?.answering,

@@ -27,6 +27,8 @@ export interface EndpointOptions {
   readonly recipientsPerRequest?: number;
   /** Header that carries the reference; default: none. */
   readonly idempotencyHeader?: string | null;
+  /** Header of a response that holds the message id, in lower case; default: none. */
+  readonly idHeader?: string | null;
   /** Called once for each notice about the connections. */
   readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
 }
@@ -66,6 +68,7 @@ export function prepare(options: EndpointOptions): RequestOptions {
     target: { path: url.pathname + url.search, contentType: 'application/json' },
     headers: ['accept-encoding', 'identity', ...headers.flat()],
     idempotencyHeader: options.idempotencyHeader ?? null,
+    idHeader: options.idHeader ?? null,
     mostBytes: MAX_RESPONSE_BYTES + (recipientsPerRequest === 1 ? 0 : recipientsPerRequest * MAX_ENTRY_BYTES),
     timeoutMs,
     openMs: Math.ceil(connectTimeoutMs * OPEN_MARGIN),

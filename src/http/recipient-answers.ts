@@ -10,6 +10,7 @@ import {
   entryListsOf,
   entryRefusal,
   fieldOf,
+  headerIdOf,
   idIn,
   isAboutAccount,
   isSomething,
@@ -78,7 +79,7 @@ function ofRequest(
   recipients: readonly Addressee[],
 ): Verdict {
   const { wire } = context;
-  const messageId = idIn(document, wire.pointers.ofRequest.messageId, wire);
+  const messageId = idIn(document, wire.pointers.ofRequest.messageId, wire) ?? headerIdOf(attempt, wire);
   if (find(document, wire.pointers.ofRequest.failed, isSomething) !== undefined) {
     return verdictOf({ kind: 'refused', messageId, ...refusalOf(document, attempt.body, wire) }, context, recipients);
   }
@@ -118,7 +119,7 @@ function ofEach(
 ): readonly Verdict[] {
   const { wire } = context;
   const { messageId: idPointers, failed } = wire.pointers.ofRequest;
-  const requestId = idIn(document, idPointers, wire);
+  const requestId = idIn(document, idPointers, wire) ?? headerIdOf(attempt, wire);
   // A pointer of the project means that all was refused: an accepted entry contradicts it.
   const refused = find(document, failed, isSomething) !== undefined;
   const idOf = (statement: Statement): string | null => (statement.said === 'taken' ? statement.id : null) ?? requestId;

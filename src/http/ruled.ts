@@ -59,7 +59,7 @@ function verdictBy(
 ): Verdict {
   const { wire, nowMs } = context;
   const { error } = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
-  const messageId = messageIdIn(document, entry, attempt.body, wire);
+  const messageId = messageIdIn(document, entry, attempt, wire);
   const isSuccess = attempt.status !== null && attempt.status < 300;
   switch (word) {
     case 'accepted':

@@ -131,6 +131,8 @@ export interface Wire {
     readonly error: readonly string[];
     /** JSON pointers whose presence (not null, false or empty) in a 2xx means a refusal. */
     readonly failed: readonly string[];
+    /** Header that holds the id, in lower case; null: none does. */
+    readonly messageIdHeader: string | null;
     /** Characters that are taken off both ends of an id. */
     readonly trimId: string;
     readonly accept: 'json' | 'any';

@@ -12,6 +12,7 @@ import type {
 import { spelled } from '../providers/reference.ts';
 import { compileRequest, type FormFacts, type RequestForm } from '../providers/request.ts';
 import type { Entry } from '../providers/text.ts';
+import { HIDDEN } from '../providers/url.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
 
@@ -53,7 +54,7 @@ export function createExpander(
     if (found === undefined) {
       const address = addressKindOf(campaign, step);
       const shown =
-        secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, DOTS]));
+        secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, HIDDEN]));
       const form = compileRequest(environment.provider, factsOf(campaign, step, environment, shown, startMs), now);
       if (form === null) throw new Error('A plan has refused a message that the provider cannot send.');
       found = { form, to: redirect?.get(address) };
@@ -84,9 +85,6 @@ export function createExpander(
     },
   };
 }
-
-/** In the place of a secret, where people see it. */
-const DOTS = '***';
 
 function entryOf(message: StepMessage, reference: string, to = message.to): Entry {
   const { text, variables, content, metaData, headers, sms } = message;

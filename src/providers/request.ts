@@ -12,6 +12,8 @@ export interface RequestForm {
   /** Of the URL, with its query. */
   readonly path: string;
   readonly contentType: string;
+  /** Its validity counts from the request: a later one is another body. */
+  readonly countsDown: boolean;
   /** The body, for recipients who get the same message. Addresses are in the form of the ledger. */
   readonly write: WriteBody;
   /** The addresses in a body, in the form of the ledger; empty where it cannot be understood. */
@@ -33,7 +35,7 @@ export interface FormFacts extends Omit<Facts, 'channel' | 'characterSet' | 'cha
  * @returns null where the provider has none for the channel, the kind of content, or the kind of address
  */
 export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () => number): RequestForm | null {
-  const { channel, address, template, characterSet, messageType, vars, baseUrl } = facts;
+  const { channel, address, template, characterSet, messageType, vars, secrets, baseUrl } = facts;
   const request = requestFor(provider, channel, template === null ? 'text' : 'template', address);
   if (request === null) return null;
   const lookup = createLookup(
@@ -46,13 +48,14 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
     nowMs,
   );
   const { body } = request;
-  const url = fillUrl(request.url ?? provider.url, vars, baseUrl);
+  const url = fillUrl(request.url ?? provider.url, vars, baseUrl, secrets);
   const { pathname, search } = new URL(url);
   const write = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
   return {
     url,
     path: pathname + search,
     contentType: 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
+    countsDown: facts.validUntilMs !== null && COUNTS_DOWN.test(JSON.stringify(body)),
     write:
       address === 'msisdn' && provider.msisdn !== 'e164'
         ? (entries) => write(entries.map(asWritten(provider.msisdn)))
@@ -60,6 +63,8 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
     addressesIn: createAddressReader(request, address, provider.msisdn),
   };
 }
+
+const COUNTS_DOWN = /[{|]validity\.(?:ms|seconds|minutes|hours)[|}]/;
 
 function asWritten(form: NumberForm): (entry: Entry) => Entry {
   const before = form === '00' ? '00' : '';

@@ -1,16 +1,22 @@
 import { piecesOf } from './text.ts';
 
+type Named = Readonly<Record<string, string>>;
+
+/** In the place of a secret, where people see it. */
+export const HIDDEN = '***';
+
 /**
  * Fills in a URL of a provider file. Values are encoded, so that each stays in its place.
  * @param baseUrl - takes the place of `{baseUrl}`, or else of scheme, host and port; null: none
+ * @param secrets - default: the URL is for people, so it hides them
  */
-export function fillUrl(text: string, vars: Readonly<Record<string, string>>, baseUrl: string | null): string {
+export function fillUrl(text: string, vars: Named, baseUrl: string | null, secrets: Named = {}): string {
   const filled = (piecesOf(text) ?? [text])
     .map((piece) => {
       if (typeof piece === 'string') return piece;
-      return piece.name === 'baseUrl'
-        ? (baseUrl ?? '')
-        : encodeURIComponent(vars[piece.name.replace(/^var\./, '')] ?? '');
+      const [kind, key = ''] = piece.name.split(/\.(.*)/s);
+      if (kind === 'baseUrl') return baseUrl ?? '';
+      return encodeURIComponent(kind === 'secret' ? (secrets[key] ?? HIDDEN) : (vars[key] ?? ''));
     })
     .join('');
   if (baseUrl === null || needsBaseUrl(text)) return filled;

@@ -140,6 +140,7 @@ function endpointTo(url: string, secrets: Secrets, options: ApiOptions, filesEac
     recipientsPerRequest,
     proxy: environment.proxy,
     idempotencyHeader: environment.wire.idempotencyHeader,
+    idHeader: environment.wire.response.messageIdHeader,
     onNotice: options.onNotice,
   });
 }

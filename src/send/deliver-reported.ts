@@ -13,6 +13,7 @@ import {
   type SendContext,
   type SendTask,
   unsent,
+  upToDate,
 } from './deliver.ts';
 
 /**
@@ -21,14 +22,15 @@ import {
  */
 export async function deliverReported(task: SendTask, byReport: SentMessage, context: SendContext): Promise<void> {
   const about = { line: task.decision.line };
-  const request = context.expand.one(task.decision, task.message);
-  if (isOutside(request, context)) return;
+  const first = context.expand.one(task.decision, task.message);
+  if (isOutside(first, context)) return;
   for (let attempt = 1; context.closed(task.decision.recipient) === null; ) {
     const connection = await connect(context);
     if (connection === 'stopped') return;
     if (connection === 'open') {
       // A later report may prove that the message was delivered after all.
       if (!context.isUnreached(byReport)) return context.endpoint.release();
+      const request = upToDate(first, task, context);
       const claim = { ...context.claimOf(task, 0), byReport: true };
       const answer = (await context.groupCommit.claim([claim]))?.[0];
       if (answer !== 'claimed') release(answer, context);

@@ -50,7 +50,7 @@ export type Batch = readonly [SendTask, ...SendTask[]];
  * @param made - attempts that this start has made for the task
  */
 export async function deliver(task: SendTask, context: SendContext, made = 0): Promise<void> {
-  const request = context.expand.one(task.decision, task.message);
+  let request = context.expand.one(task.decision, task.message);
   if (isOutside(request, context)) return;
   for (let attempt = made; ; ) {
     if (context.closed(task.decision.recipient) !== null && (await setAside(task, context))) return;
@@ -59,6 +59,7 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
     let facts: Attempt;
     let verdict: Verdict;
     if (connection === 'open') {
+      request = upToDate(request, task, context);
       const answer = (await context.groupCommit.claim([context.claimOf(task, attempt)]))?.[0];
       if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') attempt += 1;
@@ -77,6 +78,11 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
     else if (next === 'done') return;
     else return await deliver(next, context);
   }
+}
+
+/** The time of the message may have run on while it waited for a connection, or for another attempt. */
+export function upToDate(request: SendRequest, { decision, message }: SendTask, { expand }: SendContext): SendRequest {
+  return request.form.countsDown ? expand.one(decision, message) : request;
 }
 
 /**

@@ -297,6 +297,13 @@ async function isHeld(
   const file = requestFor(environment.provider, 'sms', 'text', address);
   if (fence === null || file === null) throw new Error('it has a fence and a form');
   const addressesIn = createAddressReader(file, address, msisdn);
-  const form = { url: '', path: '', contentType: 'application/json', write: () => body, addressesIn };
+  const form = {
+    url: '',
+    path: '',
+    contentType: 'application/json',
+    countsDown: false,
+    write: () => body,
+    addressesIn,
+  };
   return fence.holds({ reference: 'r', form, body });
 }

@@ -53,6 +53,7 @@ describe('an exchange', () => {
     const { exchange, attempts } = start();
     const told: Exchange[] = [];
     exchange.carrier = {
+      idHeader: null,
       answering: createAnswering(() => undefined),
       socketError: null,
       endedUnanswered() {},

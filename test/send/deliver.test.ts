@@ -100,7 +100,7 @@ async function delivered(batch: Batch, world: World) {
     isAccepting: () => true,
     attempts: 3,
     expand: {
-      one: (decision: { key: string }) => ({ body: '{}', reference: decision.key }),
+      one: (decision: { key: string }) => ({ body: '{}', reference: decision.key, form: {} }),
       many: (decisions: readonly { key: string }[]) => ({
         body: '{}',
         reference: 'r',
