@@ -100,6 +100,10 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.#client.dispatch(this.#probe, this);
   }
 
+  get idHeader(): string | null {
+    return this.#options.idHeader;
+  }
+
   /** Gives the connection its request. One whose connection has closed at this very moment waits for a new one. */
   carry(exchange: Exchange): void {
     this.state = 'busy';
@@ -112,10 +116,6 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     if (authorization !== null) own.push('authorization', authorization);
     this.#client.dispatch({ path: target.path, method: 'POST', headers: own, body, blocking: false }, exchange);
     this.#client.dispatch(this.#probe, this);
-  }
-
-  get idHeader(): string | null {
-    return this.#options.idHeader;
   }
 
   finished(exchange: Exchange): void {

@@ -9,7 +9,7 @@ export interface Attempt {
   readonly error: AttemptError | null;
   readonly contentType: string | null;
   readonly retryAfter: string | null;
-  /** Of the header that holds the message id; null or absent: none does. */
+  /** The header that holds the message id; null or absent: no header does. */
   readonly headerId?: string | null;
   /** Whole body of the answer in P4, else what came of it. At most 64 KiB. */
   readonly body: string;
