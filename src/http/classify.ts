@@ -60,6 +60,8 @@ export interface Verdict {
   readonly error: string | null;
   /** The field of a 2xx that refuses without naming the recipient: `/status is "error"`. */
   readonly field: string | null;
+  /** The words of the API about the key, the account or the sender, where a rule of its provider halts the run. */
+  readonly says: string | null;
 }
 
 export interface ClassifyContext {
@@ -163,8 +165,7 @@ function refusal(
   document: unknown,
 ): Verdict {
   const { error, unsupported: says } = readRefusal(attempt, document, context.wire);
-  const wait = retryAfterMs(attempt.retryAfter, context.nowMs);
-  const throttled = wait !== null && wait > LONGEST_WAIT_MS;
+  const limited = limitedBy(attempt, context, error);
 
   if (status === 307 || status === 308) return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // E1
   if (status < 400) return verdict('in-doubt', 'redirect', { halt: 'wrong-address', error }); // E2
@@ -179,8 +180,7 @@ function refusal(
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
     // Never about the recipient, who waits for a later start after the last attempt (failures.md, F4, F5, F6, G2).
-    const halt = throttled ? 'throttled' : null;
-    return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
+    return limited;
   }
   if (context.neverAccepted === true && ELSEWHERE.has(status)) {
     return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // F1, rule 10
@@ -190,9 +190,17 @@ function refusal(
   if (status === 501 || status === 505) return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // G3
   if (status === 511) return verdict('in-doubt', 'status', { halt: 'not-the-api', error }); // G4
   if (status === 503) {
-    return verdict('in-doubt', 'status', { halt: throttled ? 'throttled' : null, retryAfterMs: wait, error }); // G2
+    return verdict('in-doubt', 'status', { halt: limited.halt, retryAfterMs: limited.retryAfterMs, error }); // G2
   }
   return verdict('in-doubt', 'status', { error }); // G1, G5
+}
+
+/** Nothing was done: the recipient waits for another attempt, unless the API asks for a long wait. */
+export function limitedBy({ retryAfter }: Attempt, { nowMs }: ClassifyContext, error: string | null): Verdict {
+  const wait = retryAfterMs(retryAfter, nowMs);
+  const throttled = wait !== null && wait > LONGEST_WAIT_MS;
+  const halt = throttled ? 'throttled' : null;
+  return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
 }
 
 /** The status refuses the recipient, and nothing was done: not 408 and 499; others are not about the recipient. */
@@ -217,6 +225,7 @@ export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest
     messageId: rest.messageId ?? null,
     error: rest.error ?? null,
     field: rest.field ?? null,
+    says: rest.says ?? null,
   };
 }
 

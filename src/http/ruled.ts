@@ -1,8 +1,7 @@
 import type { Attempt } from '../model.ts';
 import { type Word, wordOf } from '../providers/rules.ts';
 import { type Addressee, createDirectory, cut, entryListsOf, entryRefusal, messageIdIn, refusalOf } from './answer.ts';
-import { type ClassifyContext, type Verdict, verdict } from './classify.ts';
-import { retryAfterMs } from './waits.ts';
+import { type ClassifyContext, limitedBy, type Verdict, verdict } from './classify.ts';
 
 /**
  * Applies the rules of the provider (`answers`) to each recipient; null: none fits, and the usual reading counts. None
@@ -57,7 +56,7 @@ function verdictBy(
   recipients: readonly Addressee[],
   context: ClassifyContext,
 ): Verdict {
-  const { wire, nowMs } = context;
+  const { wire } = context;
   const { error } = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
   const messageId = messageIdIn(document, entry, attempt, wire);
   const isSuccess = attempt.status !== null && attempt.status < 300;
@@ -65,12 +64,10 @@ function verdictBy(
     case 'accepted':
       if (messageId !== null || !wire.response.messageIdRequired) return verdict('accepted', null, { messageId });
       return verdict('in-doubt', 'unrecognised', { error: cut(wire.redact(attempt.body)) });
-    case 'retry': {
-      const wait = retryAfterMs(attempt.retryAfter, nowMs);
-      return verdict('pending', 'rate-limited', { again: true, retryAfterMs: wait, error });
-    }
+    case 'retry':
+      return limitedBy(attempt, context, error);
     case 'stop':
-      return verdict('pending', 'not-authorised', { halt: 'not-authorised', error });
+      return verdict('pending', 'not-authorised', { halt: 'not-authorised', error, says: error ?? '' });
     case 'doubt':
       return verdict('in-doubt', 'unrecognised', { messageId, error });
     default: {

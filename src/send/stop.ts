@@ -4,6 +4,8 @@ import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
 import { number } from '../report/locale.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
+import { safeLine } from '../util/escape.ts';
+import { maskText } from '../util/redact.ts';
 import { wholePart } from '../util/units.ts';
 
 /**
@@ -53,7 +55,8 @@ export interface Answers {
 }
 
 const NEXT: Readonly<Record<HaltRule, string>> = {
-  'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
+  'not-authorised':
+    'Check the API key, the account, its credit and the sender, then send again: no recipient was affected.',
   'wrong-address':
     'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --allow input-changed.',
   'not-the-api':
@@ -241,6 +244,7 @@ function haltByAnswer(
 ): Halt {
   const message = haltMessage(rule, verdict, api);
   if (rule === 'refusals') return deniedHalt(message, line, list);
+  if (verdict.says !== null) return { rule, message: `${message}${quoted(verdict.says)}`, next: NEXT[rule] };
   if (line === undefined || !ABOUT_ONE.has(rule)) return { rule, message, next: NEXT[rule] };
   const named = { rule, message: `${message} The answer was to ${list}:${line}.` };
   const check = CHECK[rule];
@@ -255,6 +259,14 @@ function haltByAnswer(
     'take the row out of the list, or exclude it with `recipients.where`, and send again with --allow input-changed.';
   return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
 }
+
+/** In the words of the API, without addresses: the ledger keeps them. */
+function quoted(text: string): string {
+  const line = safeLine(maskText(text.trim()));
+  return line === '' ? '' : ` It says: ${line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED)}...` : line}`;
+}
+
+const MOST_QUOTED = 200;
 
 /** For a 2xx whose body refuses, but not because of the recipient (failures.md, D1a). */
 function deniedHalt(message: string, line: number | undefined, list: string): Halt {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readEnvironments } from '../../src/campaign/environments.ts';
-import { builtIn, providerNames } from '../../src/campaign/read-provider.ts';
-import { compilePointers, parseAnswer } from '../../src/http/answer.ts';
-import type { Verdict } from '../../src/http/classify.ts';
+import { providerNames } from '../../src/campaign/read-provider.ts';
+import { parseAnswer } from '../../src/http/answer.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
-import type { Attempt } from '../../src/model.ts';
-import { type AnswerExample, knownProvider } from './examples.ts';
+import { knownProvider } from './examples.ts';
+import { attemptOf, wireOf, wordOf } from './reading.ts';
 
 const KNOWN = providerNames()
   .filter((name) => name !== 'messages-v2')
@@ -33,40 +31,3 @@ describe.each(KNOWN)('$name', ({ name, examples }) => {
     expect(verdicts.map(({ messageId }) => messageId)).toEqual(ids);
   });
 });
-
-function wireOf(name: string) {
-  const { environments } = readEnvironments(
-    { environments: { one: { provider: name } } },
-    null,
-    '/',
-    new Map([['one', builtIn(name)]]),
-  );
-  const environment = environments.get('one');
-  if (environment === undefined) throw new Error('There is an environment.');
-  return compilePointers(environment.wire);
-}
-
-function attemptOf({ status, body, text, headers = {} }: AnswerExample): Attempt {
-  const said = text ?? (body === undefined ? '' : JSON.stringify(body));
-  const contentType = headers['content-type'] ?? (text === undefined ? 'application/json' : 'text/plain');
-  return {
-    phase: 'P4',
-    status,
-    body: said,
-    contentType,
-    retryAfter: headers['retry-after'] ?? null,
-    error: null,
-    latencyMs: 1,
-  } as Attempt;
-}
-
-function wordOf({ outcome, reason, halt, split, again }: Verdict): string {
-  if (split) return 'split';
-  if (halt === 'wrong-address') return 'stop';
-  if (outcome === 'in-doubt') return 'doubt';
-  if (halt !== null) return 'stop';
-  if (reason === 'opted-out') return 'opted-out';
-  if (reason === 'unsupported-channel') return 'unsupported';
-  if (again) return 'retry';
-  return outcome === 'rejected' ? 'refused' : outcome;
-}

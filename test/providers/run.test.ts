@@ -144,6 +144,27 @@ answers: [{ status: 202, codeAt: /state, code: [ok], then: accepted }]`);
   });
 });
 
+describe('a rule', () => {
+  it('that stops halts the run, says why in the words of the API without an address, and affects no recipient', async () => {
+    gateway('answers: [{ status: 400, codeAt: /code, code: [sender], then: stop }]');
+    const message = 'The sender is not registered for +447700900001.';
+    behaviours = [answer(400, JSON.stringify({ code: 'sender', message }))];
+    const { status, out, err } = await send();
+    expect(status).toBe(5);
+    expect(out + err).toContain('It says: The sender is not registered for +44');
+    expect(out + err).not.toContain('+447700900001');
+    expect(await rows()).toMatchObject([{ outcome: 'pending', reason: 'not-authorised' }]);
+  });
+
+  it('that asks for another attempt gets one, in a 200 as well', async () => {
+    gateway('answers: [{ codeAt: /code, code: [busy], then: retry }]');
+    behaviours = [answer(200, '{"code":"busy"}'), answer(200, '{"id":"a"}')];
+    await send();
+    expect(server.requests.length).toBe(2);
+    expect(await rows()).toMatchObject([{ outcome: 'accepted', messageId: 'a' }]);
+  });
+});
+
 describe('each attempt', () => {
   it('says what is left of the validity', async () => {
     gateway('');

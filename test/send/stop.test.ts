@@ -14,6 +14,7 @@ const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verd
   messageId: null,
   error: null,
   field: null,
+  says: null,
   ...more,
 });
 

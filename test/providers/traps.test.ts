@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import { compilePointers, parseAnswer } from '../../src/http/answer.ts';
+import { classifyMany } from '../../src/http/recipient-answers.ts';
+import type { AnswerRule } from '../../src/providers/provider.ts';
+import { spelled } from '../../src/providers/reference.ts';
+import { compileRules } from '../../src/providers/rules.ts';
+import type { Json, JsonObject } from '../../src/util/json.ts';
+import { knownProvider, type RequestExample } from './examples.ts';
+import { attemptOf, requestOf, wireOf, wordOf } from './reading.ts';
+
+/*
+ * Traps of the APIs that providers describe, one by one. Those about webhooks alone (the recipient in `to`, GET, bodies of
+ * our answers, time limits, fetching) are tested with webhooks; the one about secrets is in secrets.test.ts, and redirects
+ * are in run.test.ts.
+ */
+
+const ADA = '+447700900123';
+const BO = '+447700900124';
+const REFERENCES = ['Kx3nPq8sT0uVwYz1aBcD_-', 'Lx3nPq8sT0uVwYz1aBcD_-'];
+
+interface Said {
+  readonly status: number;
+  readonly body?: Json;
+  readonly text?: string;
+}
+
+/** The verdicts of a provider on its answer, and the ids. */
+function read(name: string, said: Said, to: readonly string[] = [ADA], wire = wireOf(name)) {
+  const attempt = attemptOf(said);
+  const recipients = to.map((one, i) => ({ to: one, reference: REFERENCES[i] ?? '' }));
+  const context = { wire, firstAnswer: false, nowMs: Date.UTC(2026, 10, 27), stopping: false };
+  return classifyMany(attempt, recipients, context, parseAnswer(attempt, recipients));
+}
+
+const vonage = (...entries: readonly JsonObject[]): Said => ({ status: 200, body: { messages: [...entries] } });
+const infobip = (groupName: string, name: string): Said => ({
+  status: 200,
+  body: { messages: [{ destination: '447700900123', messageId: 'm', status: { groupName, name } }] },
+});
+const meta = (status: number, code: number): Said => ({ status, body: { error: { code, message: 'Said by Meta' } } });
+const cm = (status: number, errorCode: number, ...messages: readonly JsonObject[]): Said => ({
+  status,
+  body: { details: 'Said by CM', errorCode, messages: [...messages] },
+});
+const cmEntry = (to: string, status: string, messageErrorCode = 0): JsonObject => ({
+  to,
+  status,
+  messageErrorCode,
+  messageDetails: null,
+});
+
+describe('answers', () => {
+  it.each<[trap: string, provider: string, said: Said, words: readonly string[], to?: readonly string[]]>([
+    // 1: a 200 that means no.
+    ['1 an entry of a 200 refuses', 'vonage-sms', vonage({ status: '3', 'error-text': 'Invalid' }), ['refused']],
+    ['1 an unknown word of a 200 is no success', 'vonage-sms', vonage({ status: '77' }), ['doubt']],
+    ['1 a 200 of a group that refuses', 'infobip', infobip('REJECTED', 'REJECTED_DESTINATION'), ['refused']],
+    ['1 a 200 of an unknown group', 'infobip', infobip('POSTPONED', 'POSTPONED'), ['doubt']],
+    ['1 a 200 without credit', 'infobip', infobip('REJECTED', 'REJECTED_NOT_ENOUGH_CREDITS'), ['stop']],
+    [
+      '1 one entry of two refuses',
+      'cm',
+      cm(200, 201, cmEntry('00447700900123', 'Accepted'), cmEntry('00447700900124', 'Rejected', 303)),
+      ['accepted', 'refused'],
+      [ADA, BO],
+    ],
+    [
+      '1 a 202 without a message',
+      'plivo',
+      { status: 202, body: { api_id: 'a', message: 'message(s) queued', message_uuid: [], invalid_number: ['4477'] } },
+      ['refused'],
+    ],
+    [
+      '1 a 200 whose message is paused',
+      'whatsapp-cloud',
+      { status: 200, body: { messages: [{ id: 'wamid.1', message_status: 'paused' }] } },
+      ['doubt'],
+    ],
+    // 2: 403 and 400 about one number, and about the account.
+    ['2 a 403 about a number', 'gatewayapi', { status: 403, body: { code: '0x0215' } }, ['refused']],
+    ['2 a 403 about the account', 'gatewayapi', { status: 403, body: { code: '0x0216' } }, ['stop']],
+    [
+      '2 a 403 about a number',
+      'sinch',
+      { status: 403, body: { code: 'illegal_number_type', text: 'no' } },
+      ['refused'],
+    ],
+    ['2 a 403 about the account', 'sinch', { status: 403, body: { code: 'blocked_account', text: 'no' } }, ['stop']],
+    ['2 a 400 about the token', 'cm', cm(400, 101), ['stop', 'stop'], [ADA, BO]],
+    ['2 a 400 about a number', 'cm', cm(400, 201, cmEntry('00447700900123', 'Rejected', 303)), ['refused']],
+    ['2 a 400 about the sender', 'twilio', { status: 400, body: { code: 21606, message: 'no' } }, ['stop']],
+    ['2 a 400 about a number', 'twilio', { status: 400, body: { code: 21211, message: 'no' } }, ['refused']],
+    [
+      '2 a 400 about a number',
+      'mailgun',
+      { status: 400, body: { message: "'to' is not a valid address" } },
+      ['refused'],
+    ],
+    [
+      '2 a 400 about the account',
+      'mailgun',
+      { status: 400, body: { message: 'Domain is not allowed to send' } },
+      ['stop'],
+    ],
+    ['2 a 400 about the token', 'whatsapp-cloud', meta(400, 190), ['stop']],
+    // 3: throttled without a 429, and a 429 that lasts.
+    ['3 throttled in a 200', 'vonage-sms', vonage({ status: '1', 'error-text': 'wait [ 250 ]' }), ['retry']],
+    ['3 throttled in a 400', 'whatsapp-cloud', meta(400, 130429), ['retry']],
+    [
+      '3 a 429 until midnight',
+      'govuk-notify',
+      { status: 429, body: { status_code: 429, errors: [{ error: 'TooManyRequestsError', message: 'Exceeded' }] } },
+      ['stop'],
+    ],
+    [
+      '3 a 429 that passes',
+      'govuk-notify',
+      { status: 429, body: { status_code: 429, errors: [{ error: 'RateLimitError', message: 'Exceeded' }] } },
+      ['retry'],
+    ],
+    // 4: many ids for one.
+    ['4 parts that agree', 'vonage-sms', vonage({ status: '0', 'message-id': 'a' }, { status: '0' }), ['accepted']],
+    ['4 one part taken, one not', 'vonage-sms', vonage({ status: '0', 'message-id': 'a' }, { status: '3' }), ['doubt']],
+    // 16: a number twice refuses the request, which goes out in parts.
+    ['16 a number twice', 'gatewayapi', { status: 422, body: { code: '0x0310' } }, ['split', 'split'], [ADA, ADA]],
+    // 19: the API handles STOP too.
+    ['19 the person sent STOP', 'twilio', { status: 400, body: { code: 21610, message: 'no' } }, ['opted-out']],
+    ['19 the person sent STOP', 'telnyx', { status: 400, body: { errors: [{ code: '40300' }] } }, ['opted-out']],
+    // 21: two forms of an error.
+    ['21 the older form', 'sinch', { status: 401, body: { code: 'unauthorized', text: 'no' } }, ['stop']],
+    ['21 the newer form', 'sinch', { status: 401, body: { error: { code: 401, message: 'no' } } }, ['stop']],
+  ])('%s (%s)', (_, provider, said, words, to = [ADA]) => {
+    expect(read(provider, said, to).map(wordOf)).toEqual(words);
+  });
+
+  it.each<[trap: string, provider: string, said: Said, ids: readonly (string | null)[], to?: readonly string[]]>([
+    ['4 one id for many', 'sinch', { status: 201, body: { id: 'batch' } }, ['batch', 'batch'], [ADA, BO]],
+    ['4 no id', 'cm', cm(200, 0, cmEntry('00447700900123', 'Accepted')), [null]],
+    [
+      '4 an id in other clothes',
+      'mailgun',
+      { status: 200, body: { id: '<a@b.example>', message: 'Queued.' } },
+      ['a@b.example'],
+    ],
+    [
+      '9 an id above 2^53',
+      'gatewayapi',
+      { status: 200, text: '{"ids":[12345678901234567891]}' },
+      ['12345678901234567891'],
+    ],
+  ])('%s (%s)', (_, provider, said, ids, to = [ADA]) => {
+    expect(read(provider, said, to).map(({ messageId }) => messageId)).toEqual(ids);
+  });
+});
+
+describe('rules', () => {
+  const rule = (
+    verdict: AnswerRule['verdict'],
+    code: string,
+    statuses: readonly number[] | null = null,
+  ): AnswerRule => {
+    return { statuses, codeAt: '/code', codes: [code], textAt: null, text: null, verdict };
+  };
+  const RULES = [
+    rule('refused', 'no'),
+    rule('accepted', 'yes'),
+    rule('retry', 'later'),
+    rule('stop', 'account'),
+    rule('retry', 'busy', [503]),
+    rule('stop', 'closed', [500]),
+  ];
+  const wire = (rules: readonly AnswerRule[] = RULES) => ({
+    ...compilePointers({ ...wireOf('vonage-sms'), answers: rules }),
+    rules: compileRules(rules),
+  });
+  const said = (status: number, code: string) => read('', { status, body: { code } }, [ADA], wire()).map(wordOf);
+
+  it.each<[status: number, code: string, word: string]>([
+    [200, 'no', 'refused'],
+    [207, 'no', 'refused'],
+    [404, 'no', 'refused'],
+    [403, 'later', 'retry'],
+    [200, 'account', 'stop'],
+    // Without a status none is about a 5xx, which may have been done.
+    [500, 'no', 'doubt'],
+    [503, 'later', 'doubt'],
+    [500, 'later', 'doubt'],
+    [502, 'account', 'doubt'],
+    [500, 'yes', 'doubt'],
+    // With one, it is.
+    [503, 'busy', 'retry'],
+    [500, 'closed', 'stop'],
+    [502, 'busy', 'doubt'],
+    // A redirect is never an answer about the message.
+    [302, 'no', 'stop'],
+    [307, 'account', 'stop'],
+    // Where a code means success, an unknown one does not.
+    [200, 'maybe', 'doubt'],
+    [400, 'maybe', 'refused'],
+  ])('%i with the code %s: %s', (status, code, word) => {
+    expect(said(status, code)).toEqual([word]);
+  });
+
+  it.each([
+    ['an answer that is cut', { phase: 'P3', error: { code: 'UND_ERR_SOCKET', message: 'closed' } }],
+    ['an answer whose end is unproven', { phase: 'P4', error: { code: 'HANDBILL_CUT_BODY', message: 'reset' } }],
+    ['an attempt that failed before the answer', { phase: 'P2', error: { code: 'ECONNRESET', message: 'reset' } }],
+    ['an answer that began before the request was sent', { phase: 'P2', error: null }],
+  ] as const)('none is about %s', (_, more) => {
+    for (const code of ['no', 'yes', 'later', 'account']) {
+      const attempt = { ...attemptOf({ status: 200, body: { code } }), ...more };
+      const status = more.phase === 'P2' ? null : 200;
+      const context = { wire: wire(), firstAnswer: false, nowMs: 0, stopping: false };
+      const verdicts = classifyMany({ ...attempt, status }, [{ to: ADA, reference: 'r' }], context);
+      expect(verdicts.map(({ outcome, again }) => [outcome, again])).toEqual([['in-doubt', false]]);
+    }
+  });
+
+  it.each<[about: string, entries: readonly JsonObject[], word: string]>([
+    ['taken and refused', [{ code: 'yes' }, { code: 'no' }], 'doubt'],
+    ['taken, and one to be tried again', [{ code: 'yes' }, { code: 'later' }], 'doubt'],
+    ['taken and unknown', [{ code: 'yes' }, { code: 'maybe' }], 'doubt'],
+    ['refused, and the account', [{ code: 'no' }, { code: 'account' }], 'doubt'],
+    ['refused twice', [{ code: 'no' }, { code: 'no' }], 'refused'],
+  ])('entries of one recipient: %s', (_, entries, word) => {
+    const ofOne = read('', { status: 200, body: { messages: [...entries] } }, [ADA], wire());
+    expect(ofOne.map(wordOf)).toEqual([word]);
+    const named = entries.map((entry) => ({ ...entry, to: '447700900123' }));
+    const other = { code: 'yes', to: '447700900124', 'message-id': 'b' };
+    const ofTwo = read('', { status: 200, body: { messages: [...named, other] } }, [ADA, BO], wire());
+    expect(ofTwo.map(wordOf)).toEqual([word, 'accepted']);
+  });
+
+  it('a wait of more than 15 minutes halts the run, as it does for a 429', () => {
+    const attempt = { ...attemptOf({ status: 200, body: { code: 'later' } }), retryAfter: '1000' };
+    const context = { wire: wire(), firstAnswer: false, nowMs: 0, stopping: false };
+    expect(classifyMany(attempt, [{ to: ADA, reference: 'r' }], context)).toMatchObject([
+      { outcome: 'pending', again: false, halt: 'throttled', retryAfterMs: 1_000_000 },
+    ]);
+  });
+});
+
+describe('requests', () => {
+  const example = (message: RequestExample['message'], to: readonly string[] = [ADA]): RequestExample => ({
+    about: '',
+    message,
+    recipients: to.map((one, i) => ({ to: one, reference: REFERENCES[i] ?? '' })),
+    url: '',
+    body: '',
+  });
+  const sms = (more: Partial<RequestExample['message']> = {}): RequestExample =>
+    example({ channel: 'sms', from: 'Riverside', text: 'Hi', ...more });
+  const bodyOf = async (name: string, one: RequestExample): Promise<string> =>
+    (await requestOf(knownProvider(name), one)).body;
+
+  it.each<[trap: string, provider: string, example: RequestExample, part: string]>([
+    ['5 milliseconds in one API', 'vonage-sms', sms({ validForSeconds: 3600 }), 'ttl=3600000'],
+    ['5 seconds in the other', 'vonage-messages', sms({ validForSeconds: 3600 }), '"ttl":3600'],
+    ['5 the unit is said', 'infobip', sms({ validForSeconds: 3600 }), '"amount":3600,"timeUnit":"SECONDS"'],
+    ['6 the encoding by the text', 'vonage-sms', sms({ text: 'Hi ☀' }), 'type=unicode'],
+    ['6 the encoding by the text', 'vonage-sms', sms(), 'type=text'],
+    ['6 the encoding by the text', 'gatewayapi', sms({ text: 'Hi ☀' }), '"encoding":"UCS2"'],
+    ['6 the encoding is automatic', 'messagebird', sms({ text: 'Hi ☀' }), '"datacoding":"auto"'],
+    ['8 a plus sign is encoded', 'twilio', sms({ text: '2+2 & more' }), 'To=%2B447700900123&'],
+    ['8 a plus sign is encoded', 'twilio', sms({ text: '2+2 & more' }), 'Body=2%2B2+%26+more'],
+    [
+      '9 text stays text',
+      'whatsapp-cloud',
+      example({ channel: 'messaging-app', template: { id: 't' }, variables: { body: { code: '0042' } } }),
+      '"0042"',
+    ],
+    [
+      '9 text stays text',
+      'govuk-notify',
+      example({ channel: 'sms', template: { id: 't' }, variables: { code: '0042' } }),
+      '"personalisation":{"code":"0042"}',
+    ],
+    ['17 letters and digits only', 'cm', sms(), `"reference":"${spelled(REFERENCES[0] ?? '')}"`],
+  ])('%s (%s)', async (_, provider, one, part) => {
+    const { examples, provider: file } = knownProvider(provider);
+    const references = one.recipients.map(({ reference, ...rest }) => ({
+      ...rest,
+      reference: file.alphanumericReference ? spelled(reference) : reference,
+    }));
+    expect(examples.requests.length).toBeGreaterThan(0);
+    expect(await bodyOf(provider, { ...one, recipients: references })).toContain(part);
+  });
+
+  it('17 a reference of letters and digits keeps all bits', () => {
+    expect(REFERENCES.map(spelled)).toEqual(REFERENCES.map(() => expect.stringMatching(/^[a-z\d]{26}$/)));
+    expect(spelled(REFERENCES[0] ?? '')).not.toBe(spelled(REFERENCES[1] ?? ''));
+  });
+
+  it('10 no field that an API does not know', async () => {
+    const known = ['phone_number', 'template_id', 'personalisation', 'reference', 'sms_sender_id'];
+    const body = await bodyOf('govuk-notify', example({ channel: 'sms', from: 'Riverside', template: { id: 't' } }));
+    expect(Object.keys(JSON.parse(body) as object).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('18 the sender is in the path, or an id of the provider', async () => {
+    const known = knownProvider('whatsapp-cloud');
+    const message = { channel: 'messaging-app', from: 'Riverside', text: 'Hi' } as const;
+    const { form, body } = await requestOf(known, example(message));
+    expect([form.url.includes(known.examples.vars?.['phoneNumberId'] ?? '?'), body.includes('Riverside')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('20 a slash at the end of a path stays', async () => {
+    expect((await requestOf(knownProvider('plivo'), sms())).form.path).toMatch(/\/Message\/$/);
+  });
+});
