@@ -177,12 +177,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** Loaded only on use. */
 async function providerOf(options: SandboxOptions): Promise<{ readonly api?: ProviderApi }> {
   const { provider: name = DEFAULT_PROVIDER, answers } = options;
-  const idle = (['fields', 'webhook'] as const).find((one) => options[one] !== undefined);
   if (name === DEFAULT_PROVIDER) {
     if (answers === undefined) return {};
     throw refuse(problem('usage', `"answers" needs a provider.`, { hint: 'Add --provider NAME.' }));
   }
-  if (idle !== undefined) throw refuse(problem('usage', `With "provider", "${idle}" would do nothing.`));
+  const idle = options.fields === 'any' ? 'fields' : options.webhook === undefined ? null : 'webhook';
+  if (idle !== null) throw refuse(problem('usage', `With "provider", "${idle}" would do nothing.`));
   const [{ createProviderApi }, { readAnswers, readExamples }] = await Promise.all([
     import('../sandbox/provider-api.ts'),
     import('../sandbox/read-examples.ts'),

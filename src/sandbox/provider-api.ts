@@ -126,8 +126,10 @@ async function compileCheck(schema: JsonObject): Promise<ValidateFunction> {
   return new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
 }
 
+/** The fault that is deepest in the body: of several forms, the one that was meant got that far. */
 function faultOf({ errors }: ValidateFunction): string {
-  const [{ instancePath = '', message = 'it is wrong', params = {} } = {}] = errors ?? [];
+  const byDepth = (errors ?? []).toSorted((one, other) => other.instancePath.length - one.instancePath.length);
+  const [{ instancePath = '', message = 'it is wrong', params = {} } = {}] = byDepth;
   const extra = 'additionalProperty' in params ? ` (${String(params['additionalProperty'])})` : '';
   return `${instancePath === '' ? 'the body' : instancePath} ${message}${extra}`;
 }

@@ -69,7 +69,7 @@ async function createState(options: SandboxSettings): Promise<SandboxState> {
     log,
     checker: compileMessageCheck(options.fields),
     provider: options.api ?? null,
-    maxRecipients: options.maxRecipients ?? options.api?.recipients ?? 1_000,
+    maxRecipients: Math.min(options.maxRecipients ?? 1_000, options.api?.recipients ?? 1_000),
     devices,
     nextId: createIds(`sbx-${prefix}`),
     throttled: new Set(),

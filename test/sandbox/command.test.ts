@@ -15,8 +15,11 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-it('takes devices, a limit of recipients and any fields from the command line', async () => {
-  const options = ['--devices', 'phones.csv', '--max-recipients', '2', '--fields', 'any'];
+/** Starts the command, uses it and stops it. */
+async function withCommand(
+  options: readonly string[],
+  use: (url: string, out: string) => Promise<void>,
+): Promise<void> {
   const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', '--quiet', ...options], {
     cwd: FILES,
     env: { PATH: process.env['PATH'] },
@@ -28,7 +31,16 @@ it('takes devices, a limit of recipients and any fields from the command line', 
       out += String(text);
     });
     while (!out.includes('Ctrl-C')) await once(child.stdout, 'data');
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0];
+    await use(/http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? '', out);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'close');
+  }
+}
+
+it('takes devices, a limit of recipients and any fields from the command line', async () => {
+  const options = ['--devices', 'phones.csv', '--max-recipients', '2', '--fields', 'any'];
+  await withCommand(options, async (url) => {
     const headers = { 'content-type': 'application/json', 'x-api-key': 'sandbox' };
     const post = async (...numbers: readonly string[]): Promise<unknown> => {
       const body = JSON.stringify({ channel: 'RCS', words: 'x', recipients: numbers.map((number) => ({ number })) });
@@ -43,10 +55,31 @@ it('takes devices, a limit of recipients and any fields from the command line', 
     expect(shown).toContain('At most 2 recipients in one request.');
     expect(shown).toMatch(/\n\.\.\.844 {2}Android 4\.4 +takes SMS, MessagingApp, Voice\n/);
     expect(shown).toContain('6 numbers have theirs from the file of devices.');
-  } finally {
-    child.kill('SIGTERM');
-    await once(child, 'close');
-  }
+  });
+});
+
+it('speaks the API of a provider from the command line', async () => {
+  await withCommand(['--provider', 'twilio'], async (url, out) => {
+    expect(out).toContain(`      provider: twilio\n      baseUrl: ${url}\n`);
+    const path = '/2010-04-01/Accounts/AC1/Messages.json';
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = async (at: string, body: string, headers: Record<string, string>): Promise<unknown> => {
+      const answer = await fetch(url + at, { method: 'POST', headers: { ...type, ...headers }, body });
+      return [answer.status, await answer.json()];
+    };
+    const key = { authorization: 'Basic QUMxOng=' };
+    const hello = 'To=%2B447911123009&From=Riverside&Body=Hi';
+    const taken = { sid: expect.stringMatching(/^sbx-/), to: '+447911123009' };
+    expect(await post(path, hello, key)).toEqual([201, expect.objectContaining(taken)]);
+    expect(await post(path, hello.replace('7911123009', '7700900451'), key)).toMatchObject([400, { code: 21610 }]);
+    expect(await post(path, hello, {})).toMatchObject([401, { detail: 'The header authorization is missing.' }]);
+    expect(await post('/v2/messages', hello, key)).toMatchObject([404, { detail: expect.stringContaining('Twilio') }]);
+    expect(await post(path, '{}', { ...key, 'content-type': 'application/json' })).toMatchObject([415, {}]);
+    expect(await post(path, 'From=Riverside&Body=Hi', key)).toMatchObject([400, {}]);
+    const shown = await (await fetch(`${url}/sandbox`)).text();
+    expect(shown).toContain(`POST   ${url}/2010-04-01/Accounts/{var.account}/Messages.json\n`);
+    expect(shown).toContain('At most 1 recipients in one request.');
+  });
 });
 
 it('refuses a file of devices that is wrong, exit 2, each fault with its line', async () => {
