@@ -126,7 +126,7 @@ async function compileCheck(schema: JsonObject): Promise<ValidateFunction> {
   return new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
 }
 
-/** The fault that is deepest in the body: of several forms, the one that was meant got that far. */
+/** The fault that is deepest in the body: where several forms are possible, it is in the one that fits best. */
 function faultOf({ errors }: ValidateFunction): string {
   const byDepth = (errors ?? []).toSorted((one, other) => other.instancePath.length - one.instancePath.length);
   const [{ instancePath = '', message = 'it is wrong', params = {} } = {}] = byDepth;
