@@ -33,7 +33,13 @@ interface Examples {
     readonly body: string;
   }[];
   readonly answers: readonly { readonly about: string; readonly status: number; readonly then: string | string[] }[];
-  readonly webhooks?: readonly { readonly about: string; readonly query?: object; readonly then: Event | Event[] }[];
+  readonly webhooks?: readonly {
+    readonly about: string;
+    readonly query?: object;
+    readonly form?: object;
+    readonly json?: object;
+    readonly then: Event | Event[];
+  }[];
 }
 
 interface Event {
@@ -219,27 +225,20 @@ function proofOf({ webhook }: ProviderText) {
 
 function reportsOf(text: ProviderText): string {
   const fetched = text.reports?.fetch === undefined ? '' : '; handbill can also fetch them';
-  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}`;
+  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}. Set their URL in your account: no request has it`;
 }
 
-/** By the examples: where a report has our reference, if it has it. */
-function referenceIn({ examples }: Known): 'field' | 'url' | 'none' {
-  if (examples === undefined) return 'field';
-  const events = (examples.webhooks ?? []).flatMap(({ query, then }) =>
-    [then].flat().map(({ reference, state }) => ({ reference, state, query })),
-  );
-  const found = events.filter(({ reference, state }) => reference !== undefined && state !== undefined);
-  const isInUrl = found.every(
-    ({ query, reference }) => Object.keys(query ?? {}).join() === 'handbill' && reference !== undefined,
-  );
-  return found.length === 0 ? 'none' : isInUrl ? 'url' : 'field';
+/** By the examples: whether a field of a report has our reference, and not only the query of the URL that it goes to. */
+function hasReference({ examples }: Known): boolean {
+  if (examples === undefined) return true;
+  const reports = (examples.webhooks ?? []).filter(({ query, form, json }) => query === undefined || !(form ?? json));
+  return reports.some(({ then }) => [then].flat().some(({ state, reference }) => state && reference));
 }
 
 function referenceOf(known: Known): string {
-  const where = referenceIn(known);
-  if (where === 'field') return 'reports give it back';
-  if (where === 'url') return 'reports do not give it back: handbill puts it into the URL that they go to';
-  return 'reports do not give it back: the message id finds the recipient';
+  return hasReference(known)
+    ? 'reports give it back'
+    : 'reports do not give it back: the message id finds the recipient';
 }
 
 function optOutsOf({ answers = [], webhook, reports }: ProviderText): string {
@@ -256,7 +255,12 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
   return [
     '## A request',
     ...[first, shared].flatMap((request) =>
-      request === undefined ? [] : [`${capital(request.about)}:`, block('http', requestText(request))],
+      request === undefined
+        ? []
+        : [
+            `${capital(request.about)}${request.body.includes('hooks.riverside') ? NO_CALLBACK : ''}:`,
+            block('http', requestText(request)),
+          ],
     ),
     `## Answers\n\n${table(
       ['the answer', 'status', 'handbill'],
@@ -268,6 +272,8 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
     )}`,
   ];
 }
+
+const NO_CALLBACK = ' (today handbill leaves the URL for reports out)';
 
 /** Long bodies are broken for people to read; handbill sends them on one line. */
 function requestText({ url, headers = {}, body }: Examples['requests'][number]): string {
@@ -320,7 +326,7 @@ export function providersPage(): string {
       briefChannels(known.provider),
       count(limits.recipients),
       proofOf(known.text).brief,
-      { field: 'yes', url: 'in the URL', none: 'no' }[referenceIn(known)],
+      hasReference(known) ? 'yes' : 'no',
     ];
   });
   const head = ['provider', 'channels', 'recipients', 'reports', 'reference'];

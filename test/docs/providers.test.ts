@@ -52,7 +52,7 @@ test.each<[name: string, says: string]>([
   ['twilio', 'Recipients in a request**: one'],
   ['twilio', 'Longest text**: 1,600 characters'],
   ['twilio', 'Validity**: 1 second to 10 hours'],
-  ['twilio', 'into the URL that they go to'],
+  ['twilio', 'reports do not give it back: the message id finds'],
   ['twilio', 'reported in answers and reports'],
   ['infobip', 'Recipients in a request**: up to 1,000'],
   ['infobip', 'reports give it back'],
