@@ -41,6 +41,9 @@ function adviceForKey(
   if (parent[0] === 'environments' && parent[1] === 'sandbox' && (key === 'baseUrl' || key === 'apiKey')) {
     return { hint: 'The sandbox has its own address and key. Give an API its own environment.' };
   }
+  if (context.kind === 'provider' && parent[0] === 'secrets' && (key === 'env' || key === 'file')) {
+    return { hint: 'An environment of handbill.yaml says where the secret is, and this file what it is.' };
+  }
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
   const called = calledHere(error);
   if (called !== null) return { hint: `It is called "${called}" here${HOW_TO_WRITE.get(called) ?? ''}.` };
@@ -71,13 +74,15 @@ function calledHere(error: ErrorObject): string | null {
 
 const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['sender', ['from']],
-  ['body', ['template']],
+  ['body', ['template', 'json']],
+  ['bearer', ['header']],
   ['message', ['template']],
   ['list', ['recipients', 'csv']],
   ['file', ['csv']],
 ]);
 
 const HOW_TO_WRITE: ReadonlyMap<string, string> = new Map([
+  ['header', ': `header: { Authorization: "Bearer {secret.token}" }`'],
   ['template', ': the name of a file, or `template: { text: "Hi {{name}}" }`'],
 ]);
 
@@ -204,8 +209,16 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
   const is = Array.isArray(data) ? 'a list' : (TYPES[typeof data] ?? 'a value');
   const example = exampleOf(schema);
   const hint =
-    schema.patternErrorMessage ?? (example === null || key === '' ? undefined : `For example: ${key}: ${example}`);
+    braced(data) ??
+    schema.patternErrorMessage ??
+    (example === null || key === '' ? undefined : `For example: ${key}: ${example}`);
   return { code: 'wrong-type', message: `${name} must be ${wanted}, but is ${is}.`, hint };
+}
+
+/** `{to}` without quotes is a mapping in YAML, with a key and no value. */
+function braced(data: unknown): string | undefined {
+  const [[key, value] = [], ...more] = Object.entries(data ?? {});
+  return key !== undefined && value === null && more.length === 0 ? `Put it in quotes: "{${brief(key)}}"` : undefined;
 }
 
 /** `rate: 50` would be as wrong in quotes, and so would `stopEnds: true`. */

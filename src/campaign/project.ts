@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, Project, SenderRule } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
@@ -97,7 +98,8 @@ async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: 
     const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, 'provider']));
     const read = await readProvider(provider, root, cwd, where);
     if ('provider' in read) providers.set(name, read);
-    else faults.push(...read.diagnostics);
+    // Several environments may name the same file.
+    else faults.push(...read.diagnostics.filter((one) => !faults.some((other) => isDeepStrictEqual(other, one))));
   }
   return { providers, faults };
 }

@@ -3,15 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { AnswerRule, Provider, RequestFile, ValueSpec } from '../providers/provider.ts';
-import { piecesOf } from '../providers/text.ts';
-import { isKnownName } from '../providers/values.ts';
-import { isList, isMapping, type Json, pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { readWebhook } from './read-webhook.ts';
-import { checkProvider, whereValue } from './validate.ts';
+import { checkMeaning } from './check-provider.ts';
+import { checkProvider } from './validate.ts';
 import type { ProviderFile } from './written.ts';
-import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
+import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 
 export const DEFAULT_PROVIDER = 'messages-v2';
 
@@ -86,7 +83,7 @@ export function parseProvider(name: string, bytes: Uint8Array, file: string): Re
   const { yaml, diagnostics } = readYaml(bytes, file);
   if (yaml === null) return { diagnostics };
   const checked = checkProvider(yaml);
-  const wrong = [...checked.diagnostics, ...checkTexts(checked.value, checked.yaml)];
+  const wrong = [...checked.diagnostics, ...checkMeaning(checked)];
   return wrong.length > 0 ? { diagnostics: wrong } : compiled(checked.value as ProviderFile, name);
 }
 
@@ -158,51 +155,4 @@ function ruleOf(rule: NonNullable<ProviderFile['answers']>[number]): AnswerRule 
   const { status, codeAt = null, code = [], textAt = null, text = null, then } = rule;
   const statuses = status === undefined ? null : [status].flat();
   return { statuses, codeAt, codes: code.map(String), textAt, text, verdict: then };
-}
-
-/** Checks beyond the schema: placeholders that mean nothing, and a body that is neither or both. */
-function checkTexts(file: Partial<ProviderFile>, yaml: YamlFile): readonly Diagnostic[] {
-  const { url = '', auth = {}, headers = {}, requests = [] } = file;
-  const found: Diagnostic[] = [];
-  const report = (path: Path, message: string, hint: string): void => {
-    found.push(problem('invalid-value', message, { ...whereValue(yaml, pointerTo(path)), hint }));
-  };
-  const known = new Set([...namesOf('var', file.vars), ...namesOf('secret', file.secrets), 'baseUrl']);
-  for (const [path, text] of textsIn({ url, auth, headers, requests } as Json, [])) {
-    const pieces = piecesOf(text);
-    if (pieces === null) report(path, 'A brace belongs to no placeholder.', 'Write a placeholder as {to}.');
-    for (const piece of pieces ?? []) {
-      if (typeof piece === 'string' || known.has(piece.name) || isKnownName(piece.name)) continue;
-      const hint = didYouMean(piece.name, [...known]).hint ?? 'docs/wire.md lists the placeholders.';
-      report(path, `There is no value {${piece.name}}.`, hint);
-    }
-  }
-  // With what an environment must add.
-  readWebhook({ ...file.webhook, ...FOR_CHECKS }, {}, '', (path, code, message, hint) => {
-    found.push(problem(code, message, { ...whereValue(yaml, pointerTo(['webhook', ...path])), hint }));
-    return null;
-  });
-  requests.forEach(({ json, form }, i) => {
-    if ((json === undefined) !== (form === undefined)) return;
-    report(['requests', i], 'A request has a body: "json" or "form".', 'Write one of them.');
-  });
-  return found;
-}
-
-const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.com/webhooks' };
-
-type Path = readonly (string | number)[];
-
-/** Every text of a tree with its place, keys among them. */
-function textsIn(tree: Json, path: Path): readonly (readonly [Path, string])[] {
-  if (typeof tree === 'string') return [[path, tree]];
-  if (isList(tree)) return tree.flatMap((item, i) => textsIn(item, [...path, i]));
-  if (!isMapping(tree)) return [];
-  return Object.entries(tree).flatMap(([key, inner]) => {
-    return [[[...path, key], key] as const, ...textsIn(inner, [...path, key])];
-  });
-}
-
-function namesOf(kind: 'var' | 'secret', specs: object | undefined): readonly string[] {
-  return Object.keys(specs ?? {}).map((name) => `${kind}.${name}`);
 }

@@ -72,6 +72,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const validate = validatorOf(kind);
   const errors = validate(yaml.value) ? [] : namesAsKeys(validate.errors ?? [], kind);
   if (kind === 'project') hideSecrets(errors, yaml);
+  if (kind === 'provider') hideLiterals(yaml);
   const meant = meantKeys(errors);
   const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
@@ -115,6 +116,17 @@ function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
       LIKE_SECRET.test(pointer) ||
       (/^\/(?:environments|webhook)\//.test(pointer) && unknown.has(pointer));
     if (secret) yaml.text.hide(value[0], value[1]);
+  }
+}
+
+/** Hides texts where a provider file names its secrets: a literal key may be there. */
+function hideLiterals(yaml: YamlFile): void {
+  for (const [pointer, { value }] of yaml.places) {
+    const text = valueAt(yaml.value, pointer);
+    const isPlace = /^\/(?:auth|headers)\/|^\/secrets\/[^/]*(?:\/(?!description$|example$|optional$)[^/]*)?$/.test(
+      pointer,
+    );
+    if (isPlace && !isMapping(text) && !Array.isArray(text) && !String(text).includes('{')) yaml.text.hide(...value);
   }
 }
 

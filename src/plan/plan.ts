@@ -181,8 +181,10 @@ function cannotSend(
   const message = has
     ? `${provider.title}, the provider of ${environment}, takes no ${what} on ${channel}.`
     : `${provider.title}, the provider of ${environment}, has no channel ${channel}.`;
+  const instead =
+    what === 'texts' ? 'a template of the provider' : what === 'templates' ? 'a text of yours' : 'numbers';
   const hint = has
-    ? 'Use a template of the provider, or another environment.'
+    ? `Send ${instead}, or choose another environment.`
     : `It has ${Object.keys(provider.channels).join(', ')}.`;
   return problem('invalid-value', message, { at, hint });
 }

@@ -1,3 +1,4 @@
+import { checkBaseUrl } from '../util/base-url.ts';
 import { piecesOf } from './text.ts';
 
 type Named = Readonly<Record<string, string>>;
@@ -31,4 +32,24 @@ export function needsBaseUrl(text: string): boolean {
 /** Scheme, host and port of a URL of a provider file, with their placeholders; or `{baseUrl}`. */
 export function originOf(text: string): string {
   return /^(?:[^:/]+:\/\/)?[^/?#]*/.exec(text)?.[0] ?? '';
+}
+
+/** Why requests cannot be posted to a URL of a provider file, whatever its values are; null: they can. */
+export function checkUrl(text: string): { readonly problem: string; readonly hint: string } | null {
+  const start = originOf(text);
+  if (text.includes('{baseUrl}') && (start !== '{baseUrl}' || text.lastIndexOf('{baseUrl}') > 0)) {
+    return { problem: '{baseUrl} is only at the start of a URL.', hint: 'For example: "{baseUrl}/send"' };
+  }
+  const url = text.replace('{baseUrl}', 'https://api.example.com').replaceAll(/\{[^{}]*\}/g, 'x');
+  const origin = checkBaseUrl(originOf(url));
+  if ('problem' in origin) {
+    return { problem: origin.problem.replace('base URL', 'URL'), hint: origin.hint.replace('base URL', 'URL') };
+  }
+  const rest = url.slice(originOf(url).length);
+  const { pathname, search } = new URL(url);
+  if (rest === '' || rest === pathname + search) return null;
+  return {
+    problem: 'The path of the URL is spelt in an unusual way.',
+    hint: `It means ${pathname}${search}: write that.`,
+  };
 }

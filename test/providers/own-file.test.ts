@@ -358,6 +358,123 @@ describe('what is wrong with the file', () => {
     ]);
   });
 
+  test.each([
+    [
+      'a value of a message in a header',
+      '"Bearer {secret.token}"',
+      '"Bearer {secret.token}{to}"',
+      /\{to\} has no value here/,
+    ],
+    ['a secret in the URL', '/send\n', '/send?key={secret.token}\n', /no value \{secret\.token\}/],
+    [
+      'a base URL inside of a URL',
+      'https://gateway.example/',
+      'https://gateway.example/{baseUrl}/',
+      /only at the start/,
+    ],
+    ['a base URL without a slash', 'https://gateway.example/', '"{baseUrl}x/', null],
+    [
+      'a password in the URL',
+      'https://gateway.example/',
+      'https://me:SEKRET-1@gateway.example/',
+      /user name or password/,
+    ],
+    ['a path that means another', '/send\n', '/../send\n', /spelt in an unusual way/],
+    ['a name outside of a repetition', 'type: "{messageType}"', 'type: "{name}"', /no value \{name\}/],
+    ['a misspelt part of the content', '{content.subject}', '{contents.subject}', /\{contents\.subject\}/],
+    [
+      'another meaning beside a repetition',
+      '$do: "{value}" }',
+      '$do: "{value}", x: 1 }',
+      /"x" cannot be beside "\$each"/,
+    ],
+    ['an item without its repetition', '$each: content.buttons, $do', '$do', /"\$do" is without/],
+    ['a joined mapping', '$each: recipients, $do: { address', '$join: recipients, $do: { address', /item is a text/],
+    [
+      'a merge of no list',
+      'metaData: { ref: "{reference}" } } }\n  - kind',
+      'metaData: { $merge: "{metaData}" } } }\n  - kind',
+      /takes a list/,
+    ],
+    [
+      'a key that is needed and not there',
+      'kind: "{channel}"\n      type',
+      '$unlessEmpty: tipe\n      type',
+      /no key "tipe"/,
+    ],
+    ['a placeholder without quotes', 'number: "{to}"', 'number: {to}', /\{to\} without quotes/],
+    ['a placeholder without quotes, in a header', '"Bearer {secret.token}"', '{secret.token}', /must be text/],
+    ['the place of a secret', '{ description: The token of the account }', '{ description: T, env: SEKRET }', /"env"/],
+    ['no recipient', '$do: { number: "{to}", metaData', '$do: { metaData', /names no recipient/],
+    [
+      'one recipient of many',
+      '{ $each: recipients, $do: { number: "{to}", metaData: { ref: "{reference}" } } }',
+      '["{to}"]',
+      /up to 100 recipients/,
+    ],
+    [
+      'a channel that no request is for',
+      '  - kind: text\n',
+      '  - channels: [sms]\n',
+      /No request is for the channel rcs/,
+    ],
+    ['a rule for every answer', 'requests:', 'answers: [{ then: accepted }]\nrequests:', /matches every answer/],
+    ['a code without its place', 'requests:', 'answers: [{ code: [1], then: stop }]\nrequests:', /go together/],
+    ['a text without its place', 'requests:', 'answers: [{ text: no, then: stop }]\nrequests:', null],
+    ['a key in the file', '"Bearer {secret.token}"', '"Bearer SEKRET-1"', /written into the file/],
+    [
+      'a key in the file, of basic',
+      '{ header: { Authorization: "Bearer {secret.token}" } }',
+      '{ basic: [me, SEKRET-1] }',
+      /written into the file/,
+    ],
+    [
+      'a secret in the file',
+      '{ description: The token of the account }',
+      'SEKRET-1',
+      /"secrets\.token" must be a mapping/,
+    ],
+    [
+      'a secret in the file, by another key',
+      '{ description: The token of the account }',
+      '{ description: T, value: SEKRET-1 }',
+      /value/,
+    ],
+  ])('refuses %s', async (_, from, to, message) => {
+    const faults = await faultsIn(from, to);
+    expect(faults.length).toBeGreaterThan(0);
+    for (const { at, hint } of faults) {
+      expect(at).toMatchObject({ file: 'providers/gateway.yaml', line: expect.any(Number) });
+      expect(hint).toMatch(/\S/);
+    }
+    if (message !== null) expect(faults.map((one) => one.message)).toEqual([expect.stringMatching(message)]);
+    expect(visible(faults)).not.toContain('SEKRET');
+  });
+
+  it('tells all of it at once', async () => {
+    const provider = GATEWAY.replace('https://', 'http://')
+      .replace('{secret.token}', '{secret.tokn}')
+      .replace('$each: content.buttons', '$each: content.buttons, $dont')
+      .replace('msisdn: digits', 'msisdn: digit');
+    const faults = await faultsOf({ provider });
+    expect(
+      placed(faults)
+        .map((one) => Number(one.split(' ')[2]?.split(':')[0]))
+        .toSorted((a, b) => a - b),
+    ).toEqual([4, 5, 6, 22]);
+  });
+
+  it('tells it once where two environments name the file', async () => {
+    const settings = `${PRODUCTION}${PRODUCTION.replace('environments:\n', '').replace('production', 'staging')}`;
+    const faults = await faultsOf({ settings, provider: GATEWAY.replace('"{to}", metaData', '"{tto}", metaData') });
+    expect(placed(faults)).toEqual(['providers/gateway.yaml invalid-value 15:56']);
+  });
+
+  it('asks for no values of a request that was refused by the schema', async () => {
+    const faults = await faultsIn('secrets: { token: { description: The token of the account } }', 'secrets: [token]');
+    expect(placed(faults)).toEqual(['providers/gateway.yaml wrong-type 3:10']);
+  });
+
   it('refuses what is no YAML', async () => {
     expect(placed(await faultsOf({ provider: 'title: [' }))[0]).toMatch(/^providers\/gateway\.yaml \S+ 1:/);
     expect(placed(await faultsOf({ provider: '' }))[0]).toMatch(/^providers\/gateway\.yaml /);
