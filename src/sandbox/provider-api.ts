@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ValidateFunction } from 'ajv';
 import { createAddressReader } from '../providers/addresses.ts';
 import type { AddressForm, AnswerRule, Provider, RequestFile } from '../providers/provider.ts';
@@ -53,7 +52,7 @@ export interface ProviderApi {
   /** @param url - path and query */
   read(
     url: string,
-    headers: IncomingHttpHeaders,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
     body: string,
   ): ProviderRequest | { readonly status: number; readonly detail: string };
   /**
@@ -96,7 +95,7 @@ export async function createProviderApi(
         return { status: 404, detail: `${provider.title} has POST ${operations.join(' and ')}.` };
       const missing = credentials.find((name) => headers[name] === undefined);
       if (missing !== undefined) return { status: 401, detail: `The header ${missing} is missing.` };
-      const sent = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+      const sent = String(headers['content-type']).split(';')[0]?.trim().toLowerCase();
       const typed = there.filter(({ contentType }) => contentType === sent);
       if (typed.length === 0) return { status: 415, detail: `The body must be ${first.contentType}.` };
       const document = 'json' in first.form.body ? parseJson(body) : fieldsOf(body);
