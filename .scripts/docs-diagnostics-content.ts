@@ -152,7 +152,7 @@ export const CONTENT = {
   },
   'content-limit': {
     cause:
-      'A label, a text or a list is longer than the channel shows; with variables, the row is named that makes it so.',
+      'A label, a text or a list is longer than the channel shows, or a text than the provider takes (`limits.text` of its file); with variables, the row is named that makes it so.',
     fix: 'Shorten it, or the value of that row.',
     example: {
       files: campaign(

@@ -115,8 +115,9 @@ export const FILES = {
     example: { files: campaign('channel: fax') },
   },
   'not-supported': {
-    cause: 'The format has a place for it, but this version cannot do it. It is refused rather than ignored.',
-    fix: 'Leave it out; [the README](../README.md#limits-of-this-version) lists what this version cannot do.',
+    cause:
+      'The format has a place for it, but this version cannot do it, or no request of the provider holds it: the file of the provider says what its requests hold. It is refused rather than ignored. That a sender is not sent is a warning.',
+    fix: 'Leave it out, or send in another environment; [the README](../README.md#limits-of-this-version) lists what this version cannot do.',
     example: { files: { 'handbill.yaml': `${PRODUCTION}    proxy: http://me:secret@proxy.example.com\n` } },
   },
   'literal-key': {

@@ -45,7 +45,8 @@ export const CODES = {
   'missing-key': 'A required key is absent.',
   'wrong-type': 'A value has another type than the schema asks for.',
   'invalid-value': 'A value is not one that the schema allows.',
-  'not-supported': 'A value is part of the format, but this version of handbill cannot carry it out yet.',
+  'not-supported':
+    'A value is part of the format, but this version of handbill or the provider of the environment has no place for it.',
   'literal-key': 'A file contains the key itself. Keys come from the environment or from a private file.',
   'other-project':
     'A campaign does not belong to the project of the command, or handbill cannot tell which project you mean.',

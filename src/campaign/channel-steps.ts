@@ -139,6 +139,10 @@ function readStepOf(
     report(`${pointer}/variables`, 'invalid-value', message, VARIABLES_HINT);
   }
   const from = written.from ?? base?.from ?? null;
+  const placed = [...Object.keys(written), 'recipients'].flatMap((key) => {
+    const where = merged.where(`${pointer}/${key}`);
+    return where === null ? [] : [[key, where] as const];
+  });
   return {
     channel,
     from: channel === 'sms' ? senderOf(from, written.from === undefined ? pointer : `${pointer}/from`, report) : from,
@@ -148,6 +152,7 @@ function readStepOf(
     template,
     variables,
     content: mergeContent(base?.content ?? null, sources.content),
+    places: { ...base?.places, ...Object.fromEntries(placed) },
   };
 }
 

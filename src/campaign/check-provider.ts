@@ -19,7 +19,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
     const where = isKey ? whereKey : whereValue;
     found.push(problem('invalid-value', message, { ...where(yaml, pointerTo(path)), hint }));
   };
-  const { auth, headers = {}, requests = [], channels = {}, answers = [], limits = {} } = file;
+  const { auth, headers = {}, requests = [], channels = {}, answers = [], limits = {}, needs = [] } = file;
   // Where a name was refused, the placeholders that need it are right.
   const isWhole = (key: string): boolean =>
     ![...reported].some((one) => one === `/${key}` || one.startsWith(`/${key}/`));
@@ -29,6 +29,8 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
   });
   checkUrls(file, declared, report);
   checkTree({ auth, headers } as Json, [], { known: declared, isForm: false, places: new Set(), report }, 'one');
+  const values = [...declared, ...VALUE_NAMES];
+  checkTree({ needs } as Json, [], { known: values, isForm: false, places: new Set(), report }, 'one');
   if (auth !== undefined && isWhole('auth') && !JSON.stringify(auth).includes('{secret.')) {
     const hint = 'Name it under "secrets", and write {secret.NAME} here. A key that was committed must be replaced.';
     const message = 'No {secret.NAME} is under "auth": the key is written into the file.';
@@ -52,8 +54,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
       report(['requests', i, 'channels', j], `The file has no word for the channel ${channel} under "channels".`, hint);
     });
     const before = found.length;
-    const known = [...declared, ...VALUE_NAMES];
-    const body: Body = { known, isForm: form !== undefined, places: new Set(), report };
+    const body: Body = { known: values, isForm: form !== undefined, places: new Set(), report };
     const path = ['requests', i, form === undefined ? 'json' : 'form'];
     checkTree((form ?? json) as Json, path, body, 'one');
     if (found.length > before) return;

@@ -113,6 +113,7 @@ function providerOf(file: ProviderFile, name: string): Provider {
     messageTypes: file.messageTypes ?? {},
     alphanumericReference: file.reference?.alphabet === 'alphanumeric',
     requests: file.requests.map(requestOf),
+    needs: file.needs ?? [],
     limits: {
       recipients: limits.recipients ?? 1,
       text: limits.text ?? null,

@@ -75,6 +75,8 @@ export interface Step {
   /** Provider variables: name to a Handlebars expression; null: every column. Only with a provider template. */
   readonly variables: Variables<SourceText> | null;
   readonly content: Content | null;
+  /** Where its keys are written. */
+  readonly places: Readonly<Record<string, Pick<Diagnostic, 'at' | 'source'>>>;
 }
 
 export interface Fallback extends Step {

@@ -16,6 +16,7 @@ import type {
   Variables,
   Where,
 } from '../model.ts';
+import type { Provider } from '../providers/provider.ts';
 import { createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { columnTypes, isRelative } from '../recipients/query.ts';
@@ -44,7 +45,9 @@ import {
   type FallbackMessage,
   type Mark,
   type Message,
+  overLimit,
   type Personalised,
+  textLimitOf,
   withProviders,
 } from './write-message.ts';
 
@@ -80,7 +83,7 @@ export async function compileCampaign(
   list: Pick<List, 'columns' | 'headerLine' | 'laterHeader'>,
   check: CheckContent | null,
   today: number,
-  mark: Mark | null = null,
+  { mark = null, provider = null }: { readonly mark?: Mark | null; readonly provider?: Provider | null } = {},
 ): Promise<{
   /** Null where an error prevents it. */
   readonly compiled: CompiledCampaign | null;
@@ -90,7 +93,7 @@ export async function compileCampaign(
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
   const found = { diagnostics, used: new Set<string>(), shown: new Map(), comparisons: [], links: [] };
-  const context: CompileContext = { campaign, columns, check, ...found };
+  const context: CompileContext = { campaign, columns, check, provider, ...found };
   const own: (readonly [string | null, CompiledStep])[] = [];
   const hasDrawn = campaign.variants.some(({ where }) => where === null);
   const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
@@ -202,6 +205,8 @@ interface CompileContext {
   readonly links: LinkPart[];
   /** Null where there is nothing but SMS. */
   readonly check: CheckContent | null;
+  /** Null: no environment is known. */
+  readonly provider: Provider | null;
 }
 
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
@@ -282,7 +287,7 @@ function known(value: Json, pointer: string, content: Content): Json {
 }
 
 /** Points at the wrong value, or at its nearest parent in the file. */
-function placeOf(pointer: string, content: Content | null): Pick<Diagnostic, 'at' | 'source'> | null {
+export function placeOf(pointer: string, content: Content | null): Pick<Diagnostic, 'at' | 'source'> | null {
   if (content === null) return null;
   for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
     const place = content.places.get(p);
@@ -310,6 +315,13 @@ async function compileStep(step: Step, context: CompileContext): Promise<Compile
   const isBroken = (): boolean => context.diagnostics.slice(before).some((d) => d.severity === 'error');
   // Content that could not be read is not checked: a part that seems to be missing may be in it.
   const isRead = step.content === null || content !== null;
+  const limit = textLimitOf(step, context.provider);
+  const whole = limit === null || isPersonal || isBroken() ? null : fillIn(text, null);
+  const tooLong = limit === null || whole?.text == null ? null : overLimit(whole.text, limit);
+  if (tooLong !== null) {
+    const place = templatePlace(step) ?? { at: { file: context.campaign.file } };
+    context.diagnostics.push(problem(tooLong.code, tooLong.message, { ...place, hint: tooLong.hint }));
+  }
   if (isRead && (step.channel !== 'sms' || step.content !== null)) {
     const filledIn = isPersonal || isBroken() ? null : fillIn(text, content?.render ?? null);
     checkAtLoad(step, content?.source ?? null, filledIn, context);
@@ -323,6 +335,7 @@ async function compileStep(step: Step, context: CompileContext): Promise<Compile
     required: [...required],
     isPersonal,
     check: context.check,
+    limit,
     finishEmail: step.channel === 'email' ? await emailFinisher(content?.source ?? null) : null,
   };
 }

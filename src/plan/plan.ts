@@ -1,6 +1,5 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile, ListSpec, Step } from '../model.ts';
-import { type Provider, requestFor } from '../providers/provider.ts';
+import type { Campaign, Environment, InputFile, ListSpec } from '../model.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import { columnTypes } from '../recipients/query.ts';
@@ -8,10 +7,11 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { addressKindOf, type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
+import { type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { createExpander, createReferences, type Expander, type ExpandOptions, type ReferenceOf } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
+import { checkProvider, stepsIn } from './provider-check.ts';
 import { inputsOf } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 
@@ -49,7 +49,10 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const list = await openList(recipients).catch(async (error: unknown) => {
     const all = await withAllFaults(recipients, error, 0, (columns) => rowCheck(recipients, columns, today));
     if (!(all instanceof HandbillError)) throw all;
-    const others = [...(await textFaults(campaign)), ...checkProvider(campaign, environment)];
+    const others = [
+      ...(await textFaults(campaign)),
+      ...checkProvider(campaign, environment, options.nowMs).filter(isError),
+    ];
     throw new HandbillError(all.exit, [...all.diagnostics, ...others], all.total + others.length);
   });
   await list.close();
@@ -57,9 +60,12 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const fence = await openFence(environment, campaign.project);
   const isRedirected = fence !== null && fence.redirect.size > 0;
   const mark = isRedirected ? redirectMark : null;
-  const { compiled, diagnostics, isPersonal } = await compileCampaign(campaign, list, check, today, mark);
-  const places = [...checkProvider(campaign, environment), ...redirectFaults(campaign, environment, fence)];
-  const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
+  const { compiled, diagnostics, isPersonal } = await compileCampaign(campaign, list, check, today, {
+    mark,
+    provider: environment.provider,
+  });
+  const limits = checkProvider(campaign, environment, options.nowMs);
+  const errors = [...diagnostics, ...limits, ...redirectFaults(campaign, environment, fence)].filter(isError);
   if (compiled === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const { occurrence } = options;
   const referenceOf = createReferences({ environment: environment.identity, campaign: campaign.id, occurrence });
@@ -70,7 +76,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     columns: list.columns,
     day,
     inputs: [...inputsOf(campaign, environment), ...(day === null ? [] : [dayInput(day)]), ...(fence?.inputs ?? [])],
-    warnings: [...diagnostics, ...(fence?.notices ?? [])],
+    warnings: [...diagnostics, ...limits, ...(fence?.notices ?? [])],
     compiled,
     fence,
     check,
@@ -84,6 +90,10 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
         ...(fence === null ? {} : { redirect: fence.redirect }),
       }),
   };
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
 }
 
 /** The errors that do not depend on columns: for a list that is missing, or whose header cannot be read. */
@@ -130,63 +140,6 @@ export function environmentOf(campaign: Pick<Campaign, 'project'>, name: string)
         didYouMean(name, known).hint ?? `Environments are defined in handbill.yaml; known here: ${known.join(', ')}.`,
     }),
   );
-}
-
-function stepsIn(campaign: Campaign): readonly Step[] {
-  return [campaign, ...campaign.variants.map(({ step }) => step), ...campaign.fallbacks];
-}
-
-const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
-
-/** Reports messages that the provider of the environment cannot send. */
-function checkProvider(campaign: Campaign, { name, provider }: Environment): readonly Diagnostic[] {
-  const found: Diagnostic[] = [];
-  const at = { file: campaign.file };
-  for (const key of ['metaData', 'recipientMetaData'] as const) {
-    if (campaign[key] === null || !Object.hasOwn(campaign[key], 'handbill')) continue;
-    const message = `"${key}.handbill" is taken: handbill's own reference has this name.`;
-    found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
-  }
-  for (const step of stepsIn(campaign)) {
-    const kind = step.template?.kind === 'provider' ? 'template' : 'text';
-    if (requestFor(provider, step.channel, kind, addressKindOf(campaign, step)) === null) {
-      found.push(cannotSend(campaign, step, kind, name, provider));
-    }
-    if (step.content === null) continue;
-    const header = Object.keys(campaign.recipientMetaData ?? {}).find((key) => UNSUBSCRIBE_HEADER.test(key));
-    if (header !== undefined && step.content.tree['unsubscribe'] !== undefined) {
-      const message = `"recipientMetaData.${header}" and "content.unsubscribe" both say how to unsubscribe.`;
-      found.push(problem('invalid-value', message, { at, hint: 'Keep one of them.' }));
-    }
-  }
-  const { recipients } = provider.limits;
-  if (campaign.send.recipientsPerRequest > recipients) {
-    const message = `"send.recipientsPerRequest" is ${campaign.send.recipientsPerRequest}; ${provider.title} takes at most ${recipients}.`;
-    found.push(problem('invalid-value', message, { at, hint: `Write ${recipients}, or leave it out.` }));
-  }
-  return found;
-}
-
-function cannotSend(
-  campaign: Campaign,
-  { channel }: Step,
-  kind: 'text' | 'template',
-  environment: string,
-  provider: Provider,
-): Diagnostic {
-  const at = { file: campaign.file };
-  const has = provider.channels[channel] !== undefined;
-  const what =
-    campaign.recipients.kind === 'contact' ? 'messages to contacts' : kind === 'text' ? 'texts' : 'templates';
-  const message = has
-    ? `${provider.title}, the provider of ${environment}, takes no ${what} on ${channel}.`
-    : `${provider.title}, the provider of ${environment}, has no channel ${channel}.`;
-  const instead =
-    what === 'texts' ? 'a template of the provider' : what === 'templates' ? 'a text of yours' : 'numbers';
-  const hint = has
-    ? `Send ${instead}, or choose another environment.`
-    : `It has ${Object.keys(provider.channels).join(', ')}.`;
-  return problem('invalid-value', message, { at, hint });
 }
 
 /** The sandbox needs no key, and sends to no real recipient. */

@@ -64,6 +64,7 @@ const CAMPAIGN = {
   isCounted: 'bound',
   after: ['bound', (after) => (after === null ? null : [after.campaign, after.wait.ms, after.unless])],
   suppressions: { neither: 'another input: suppressionsInput' },
+  places: PLACE,
   file: PLACE,
   project: { neither: 'what it says for a campaign is in the campaign' },
   inputs: { neither: 'they are the inputs' },
@@ -144,7 +145,7 @@ function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T)
 }
 
 /** Everything in a provider file that changes requests. A file of the project is also a separate input. */
-function wordsOf({ name: _, title, input, vars, secrets, limits, ...words }: Provider): object {
+function wordsOf({ name: _, title, input, vars, secrets, limits, needs, ...words }: Provider): object {
   return words;
 }
 

@@ -140,8 +140,9 @@ function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] 
 }
 
 function withoutAddress(step: Step): Step {
-  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content } = step;
-  return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content };
+  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content, places } =
+    step;
+  return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content, places };
 }
 
 function addressColumns(campaign: Campaign): readonly (readonly [column: string, kind: AddressKind])[] {

@@ -1,4 +1,5 @@
 import type { checkContent } from '../content/channels.ts';
+import { type ContentProblem, checkLength, type Findings } from '../content/check-values.ts';
 import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms-parts.ts';
 import { normaliseText, type Replacement, transliterate } from '../content/unicode.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
@@ -12,6 +13,7 @@ import type {
   StepMessage,
   Variables,
 } from '../model.ts';
+import type { Provider } from '../providers/provider.ts';
 import { type AddressReader, addressMessage } from '../recipients/address.ts';
 import { type CompiledTemplate, columnTag, type TemplateValues } from '../templates/compile.ts';
 import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
@@ -60,6 +62,26 @@ export interface CompiledStep {
     | null;
   /** Null for SMS. */
   readonly check: CheckContent | null;
+  readonly limit: TextLimit | null;
+}
+
+/** Most characters of a text; `of`: the API. */
+interface TextLimit {
+  readonly most: number;
+  readonly of: string;
+}
+
+/** Of the provider; an email may have a text of any length, which handbill makes from its HTML. */
+export function textLimitOf({ channel }: Step, provider: Provider | null): TextLimit | null {
+  const most = provider?.limits.text ?? null;
+  return provider === null || most === null || channel === 'email' ? null : { most, of: provider.title };
+}
+
+export function overLimit(text: string, { most, of }: TextLimit): ContentProblem | null {
+  if (text.length <= most) return null;
+  const found: Findings = { channel: of, problems: [] };
+  checkLength(found, '/text', text, most);
+  return found.problems[0] ?? null;
 }
 
 export type CheckContent = typeof checkContent;
@@ -80,7 +102,7 @@ export function createWriter(
   metaData: Personalised | null,
   mark: Mark | null,
 ): Message['write'] {
-  const { step } = compiled;
+  const { step, limit } = compiled;
   const shape = step.channel === 'sms' ? createSmsShaper(step) : createPlainShaper(compiled);
   return (address, values, at) => {
     const rendered = compiled.text === null ? null : compiled.text.render(values);
@@ -90,6 +112,8 @@ export function createWriter(
     const shaped =
       mark === null ? shape(rendered, content, at) : shape(...marked(mark(address.to), rendered, content), at);
     if ('code' in shaped) return shaped;
+    const tooLong = limit === null || shaped.text === null ? null : overLimit(shaped.text, limit);
+    if (tooLong !== null) return ofRow(tooLong, step, at);
     return {
       step: index,
       channel: step.channel,
@@ -105,6 +129,11 @@ export function createWriter(
       sms: shaped.sms,
     };
   };
+}
+
+function ofRow({ code, message, hint }: ContentProblem, { template }: Step, at: Position): Diagnostic {
+  const source = template?.kind === 'text' ? `, or the template in ${template.source.file}` : '';
+  return problem(code, message, { at, hint: `${hint} The values of this row count too${source}.` });
 }
 
 export type Mark = (to: string) => string;

@@ -23,6 +23,8 @@ export interface Provider {
   readonly alphanumericReference: boolean;
   readonly requests: readonly RequestFile[];
   readonly limits: Limits;
+  /** Placeholders that must have a value: `{from|var.service}`. */
+  readonly needs: readonly string[];
 }
 
 export interface ValueSpec {

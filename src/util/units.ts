@@ -14,6 +14,18 @@ export function durationMs(text: string): number | null {
   return whole(Math.round((((w * 7 + d) * 24 + h) * 60 + m) * 60_000 + s * 1000));
 }
 
+/** As people write it: `36h`, `90s`. */
+export function durationText(ms: number): string {
+  const [unit, unitMs] = WRITTEN.find(([, size]) => ms % size === 0) ?? (['s', 1000] as const);
+  return `${Math.floor(ms / unitMs)}${unit}`;
+}
+
+const WRITTEN = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
 /** `50/s`, `600/min`, `1000/h`, in requests per second; above zero. */
 export function ratePerSecond(text: string): number | null {
   const match = RATE.exec(text);

@@ -33,6 +33,7 @@ async function load(name: string): Promise<Campaign> {
 const NAMES = {
   isIdWritten: false,
   namePlace: expect.objectContaining({ at: expect.anything() }),
+  places: expect.objectContaining({ channel: expect.objectContaining({ at: expect.anything() }) }),
 };
 
 describe('the smallest campaign', () => {
