@@ -54,7 +54,7 @@ function keyOf({ message, at }: Diagnostic): string {
 
 type Place = Pick<Diagnostic, 'at' | 'source'>;
 
-/** Of a key of a step, or of the step. */
+/** The place of a key of a step; default: that of its channel. */
 function placeIn({ file }: Pick<Campaign, 'file'>, { places }: Step, key: string): Place {
   return places[key] ?? places['channel'] ?? { at: { file } };
 }

@@ -71,7 +71,7 @@ interface TextLimit {
   readonly of: string;
 }
 
-/** Of the provider; an email may have a text of any length, which handbill makes from its HTML. */
+/** Null: there is none. An email may have a text of any length, which handbill makes from its HTML. */
 export function textLimitOf({ channel }: Step, provider: Provider | null): TextLimit | null {
   const most = provider?.limits.text ?? null;
   return provider === null || most === null || channel === 'email' ? null : { most, of: provider.title };
