@@ -6,6 +6,7 @@ import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
 import { type DiskFacts, examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Environment } from '../model.ts';
+import { placedBy } from '../providers/placed.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
@@ -29,6 +30,7 @@ export async function checkEnvironment(environment: Environment, options: Enviro
   if (of === 'sandbox') return [found('environment', 'ok', 'The sandbox on this machine is always there.', { of })];
   return [
     checkAddress(environment),
+    ...checkAbilities(environment),
     ...(await checkSecrets(environment, options)),
     ...(options.online
       ? await checkConnection(environment, options.now)
@@ -41,6 +43,21 @@ function checkAddress({ name: of, url, proxy }: Environment): DoctorCheck {
   if (new URL(url).protocol === 'https:') return found('environment', 'ok', `${url}${way}`, { of });
   const hint = 'Nothing protects it but that it does not leave this machine. Use https for a real API.';
   return found('environment', 'warning', `${url}${way} is plain http, without TLS.`, { of, hint });
+}
+
+/** The limits of the provider, as its requests show them. */
+function checkAbilities({ name: of, provider: { title, limits, requests } }: Environment): readonly DoctorCheck[] {
+  const placed = requests.map(placedBy);
+  const has = (value: string): boolean => placed.some(({ whole }) => whole.has(value));
+  const lacks = [
+    ...(has('validity') ? [] : ['no validity of a message']),
+    ...(has('reference')
+      ? []
+      : [has('callback') ? 'our reference in reports by webhook.url alone' : 'no reference in reports']),
+    ...(limits.recipients === 1 ? ['one recipient in each request'] : []),
+    ...(limits.text === null ? [] : [`at most ${limits.text} characters in a text`]),
+  ];
+  return lacks.length === 0 ? [] : [found('environment', 'ok', `${title} has limits: ${lacks.join(', ')}.`, { of })];
 }
 
 async function checkSecrets({ name: of, secrets }: Environment, { env, root }: EnvironmentCheckOptions) {

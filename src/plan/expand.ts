@@ -95,7 +95,7 @@ function entryOf(message: StepMessage, reference: string, to = message.to): Entr
 function factsOf(
   campaign: Campaign,
   step: Step,
-  { vars, baseUrl }: Environment,
+  { vars, baseUrl, webhook }: Environment,
   secrets: Readonly<Record<string, string>>,
   startMs: number,
 ): FormFacts {
@@ -111,11 +111,21 @@ function factsOf(
     from: step.from,
     template: step.template?.kind === 'provider' ? step.template.id : null,
     validUntilMs: validity === null ? null : validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs,
-    callback: null,
+    callback: callbackOf(webhook),
     vars,
     secrets,
     baseUrl,
   };
+}
+
+/**
+ * Where reports of a message go. Null: handbill knows no URL, or the provider would need a secret in it: a part of its path, or
+ * a password.
+ */
+function callbackOf({ url, receiver }: Environment['webhook']): string | null {
+  const kind = receiver?.scheme.kind;
+  if (url === undefined || kind === 'path' || kind === 'basic') return null;
+  return `${url}${url.includes('?') ? '&' : '?'}handbill={reference}`;
 }
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */

@@ -96,7 +96,13 @@ const VALUES: Readonly<Record<string, Getter>> = {
   callback: ({ callback }) =>
     callback === null
       ? constant(undefined)
-      : { of: ({ reference }) => callback.replace('{reference}', reference ?? '') },
+      : {
+          // The reports of several recipients share a URL, which has the reference of none.
+          of: ({ reference }) =>
+            reference === null
+              ? callback.replace(/[?&]handbill=\{reference\}/, '')
+              : callback.replace('{reference}', reference),
+        },
   'validity.ms': left(1),
   'validity.seconds': left(1000),
   'validity.minutes': left(60_000),
