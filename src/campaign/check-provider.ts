@@ -84,7 +84,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
 const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.com/webhooks' };
 
 function checkUrls({ url, requests = [] }: Partial<ProviderFile>, declared: readonly string[], report: Report): void {
-  const known = [...declared.filter((name) => name.startsWith('var.')), 'baseUrl'];
+  const known = [...declared, 'baseUrl'];
   const urls = [{ url, path: ['url'] }, ...requests.map((one, i) => ({ url: one.url, path: ['requests', i, 'url'] }))];
   for (const { url: text, path } of urls) {
     if (text === undefined || checkText(text, path, known, report) === null) continue;
@@ -127,12 +127,7 @@ function checkText(
       ? 'For example {to}, {text}, {from}, {reference}; docs/provider-file.md lists all.'
       : 'Values of messages are in the body alone.';
     const hint =
-      didYouMean(name, known).hint ??
-      (kind === undefined
-        ? places
-        : kind === 'secret' && known.includes('baseUrl')
-          ? 'A secret is under "auth", in a header or in the body, and in no URL.'
-          : `Declare it under "${kind}s", or write another.`);
+      didYouMean(name, known).hint ?? (kind === undefined ? places : `Declare it under "${kind}s", or write another.`);
     const isElsewhere = isKnownName(name) && !inBody;
     report(path, isElsewhere ? `{${name}} has no value here.` : `There is no value {${name}}.`, hint, isKey);
   }

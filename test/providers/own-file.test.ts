@@ -365,7 +365,6 @@ describe('what is wrong with the file', () => {
       '"Bearer {secret.token}{to}"',
       /\{to\} has no value here/,
     ],
-    ['a secret in the URL', '/send\n', '/send?key={secret.token}\n', /no value \{secret\.token\}/],
     [
       'a base URL inside of a URL',
       'https://gateway.example/',
