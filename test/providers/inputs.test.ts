@@ -138,5 +138,6 @@ describe('a provider file of the project', () => {
 
 it('a provider that comes with handbill is no file of the project', async () => {
   using here = createProject({ ...FILES, 'handbill.yaml': settings('twilio') });
+  here.write('hello/campaign.yaml', FILES['hello/campaign.yaml'].replace('sms', 'sms\nfrom: Riverside'));
   expect((await planOf(here)).inputs.map(({ role }) => role)).not.toContain('provider');
 });
