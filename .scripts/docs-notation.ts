@@ -24,7 +24,8 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   'template.id': 'The template of the provider.',
   metaData: '`metaData` of the campaign.',
   characterSet: 'The word for the character set, from `characterSets`.',
-  callback: 'The URL for delivery reports. It has no value today: set it in your account at the provider.',
+  callback:
+    'The URL for delivery reports: `webhook.url` of the environment, with the reference where a request has one recipient. No value without it, or where the scheme is `path` or `basic`.',
   'validity.ms': 'How long the message is valid from now, in milliseconds.',
   'validity.seconds': 'The same in seconds.',
   'validity.minutes': 'The same in minutes.',

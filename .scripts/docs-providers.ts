@@ -12,6 +12,7 @@ const ROOT = new URL('..', import.meta.url);
 
 /** What pages use of `NAME.yaml` beside the provider that handbill reads. */
 interface ProviderText {
+  readonly requests: readonly object[];
   readonly version: string;
   readonly checked: string;
   readonly sources: readonly string[];
@@ -225,7 +226,17 @@ function proofOf({ webhook }: ProviderText) {
 
 function reportsOf(text: ProviderText): string {
   const fetched = text.reports?.fetch === undefined ? '' : '; handbill can also fetch them';
-  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}. Set their URL in your account: no request has it`;
+  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}. ${
+    hasCallback(text)
+      ? 'Requests name their URL where the environment has `webhook.url`; else set it in your account'
+      : 'Set their URL in your account'
+  }`;
+}
+
+/** A URL without its secret would bring reports that handbill refuses: with these schemes no request has it. */
+function hasCallback({ requests, webhook }: ProviderText): boolean {
+  const scheme = webhook?.scheme ?? '';
+  return JSON.stringify(requests).includes('{callback}') && !['path', 'basic'].includes(scheme);
 }
 
 /** By the examples: whether a field of a report has our reference, and not only the query of the URL that it goes to. */
@@ -236,8 +247,9 @@ function hasReference({ examples }: Known): boolean {
 }
 
 function referenceOf(known: Known): string {
-  return hasReference(known)
-    ? 'reports give it back'
+  if (hasReference(known)) return 'reports give it back';
+  return hasCallback(known.text)
+    ? 'reports give it back where the environment has `webhook.url`; else the message id finds the recipient'
     : 'reports do not give it back: the message id finds the recipient';
 }
 
@@ -255,12 +267,7 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
   return [
     '## A request',
     ...[first, shared].flatMap((request) =>
-      request === undefined
-        ? []
-        : [
-            `${capital(request.about)}${request.body.includes('hooks.riverside') ? NO_CALLBACK : ''}:`,
-            block('http', requestText(request)),
-          ],
+      request === undefined ? [] : [`${capital(request.about)}:`, block('http', requestText(request))],
     ),
     `## Answers\n\n${table(
       ['the answer', 'status', 'handbill'],
@@ -272,8 +279,6 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
     )}`,
   ];
 }
-
-const NO_CALLBACK = ' (today handbill leaves the URL for reports out)';
 
 /** Long bodies are broken for people to read; handbill sends them on one line. */
 function requestText({ url, headers = {}, body }: Examples['requests'][number]): string {
