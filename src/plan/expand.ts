@@ -13,6 +13,7 @@ import { spelled } from '../providers/reference.ts';
 import { compileRequest, type FormFacts, type RequestForm } from '../providers/request.ts';
 import type { Entry } from '../providers/text.ts';
 import { HIDDEN } from '../providers/url.ts';
+import type { Lacking } from '../providers/values.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
 
@@ -99,7 +100,11 @@ function factsOf(
   secrets: Readonly<Record<string, string>>,
   startMs: number,
 ): FormFacts {
-  const { name, accountReference, messageType, metaData, validity } = campaign;
+  const { name, accountReference, messageType, metaData, validity, recipientMetaData } = campaign;
+  const lacks = new Set<Lacking>();
+  if (recipientMetaData === null) lacks.add('metaData.own');
+  if (step.channel === 'sms') lacks.add('content');
+  if (step.channel !== 'email') lacks.add('content.headers');
   return {
     campaign: name,
     accountReference,
@@ -112,6 +117,7 @@ function factsOf(
     template: step.template?.kind === 'provider' ? step.template.id : null,
     validUntilMs: validity === null ? null : validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs,
     callback: callbackOf(webhook),
+    lacks,
     vars,
     secrets,
     baseUrl,

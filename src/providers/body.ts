@@ -203,9 +203,11 @@ function itemsOf(name: Json | undefined, lookup: Lookup): Items {
 /** The keys of several mappings in one; of two values for one key, the later counts. */
 function mergeOf(parts: Json, lookup: Lookup): Written {
   const written = (isList(parts) ? parts : [parts]).map((part) => writtenJson(part, lookup));
+  const there = written.filter((part) => part !== undefined);
+  if (there.length <= 1) return there[0];
   return (entries, entry, item) => {
     const texts: string[] = [];
-    for (const part of written) {
+    for (const part of there) {
       const text = typeof part === 'function' ? part(entries, entry, item) : part;
       if (text !== undefined && text !== '{}' && text !== 'null') texts.push(text);
     }

@@ -1,6 +1,9 @@
 import { isMapping, type Json, type JsonObject } from '../util/json.ts';
 import { constant, type Entry, type Item, type Lookup, type Value } from './text.ts';
 
+/** Parts of a message that many campaigns do not have. */
+export type Lacking = 'content' | 'content.headers' | 'metaData.own';
+
 /** What is the same for all messages of a channel step. */
 export interface Facts {
   readonly campaign: string;
@@ -21,6 +24,8 @@ export interface Facts {
   readonly metaData: JsonObject | null;
   /** URL that reports are sent to, with the reference of the message in the place of `{reference}`. */
   readonly callback: string | null;
+  /** What no message of the step has: it is left out of the request when that is compiled, and not for each row. */
+  readonly lacks: ReadonlySet<Lacking>;
   readonly vars: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -39,6 +44,7 @@ export const NO_FACTS: Facts = {
   validUntilMs: null,
   metaData: null,
   callback: null,
+  lacks: new Set(),
   vars: {},
   secrets: {},
 };
@@ -47,6 +53,9 @@ type Getter = (facts: Facts, nowMs: () => number) => Value;
 
 const same = (of: (facts: Facts) => Json | null): Getter => {
   return (facts) => constant(of(facts) ?? undefined);
+};
+const unlessLacking = (name: Lacking, of: (entry: Entry) => Json | null | undefined): Getter => {
+  return ({ lacks }) => (lacks.has(name) ? constant(undefined) : { of: (entry) => of(entry) ?? undefined });
 };
 const each = (of: (entry: Entry, item: Item | undefined) => Json | null | undefined): Getter => {
   return () => ({ of: (entry, item) => of(entry, item) ?? undefined });
@@ -77,9 +86,11 @@ const VALUES: Readonly<Record<string, Getter>> = {
   text: each(({ text }) => text),
   variables: ofTemplate((variables) => variables),
   'variables.json': ofTemplate((variables) => JSON.stringify(variables)),
-  'content.headers': each(({ headers }) => headers),
-  content: each(({ content }) => (content === null || Object.keys(content).length === 0 ? null : content)),
-  'metaData.own': each(({ metaData }) => metaData),
+  'content.headers': unlessLacking('content.headers', ({ headers }) => headers),
+  content: unlessLacking('content', ({ content }) => {
+    return content === null || Object.keys(content).length === 0 ? null : content;
+  }),
+  'metaData.own': unlessLacking('metaData.own', ({ metaData }) => metaData),
   name: each((_entry, item) => item?.name),
   value: each((_entry, item) => item?.value),
   campaign: same(({ campaign }) => campaign),

@@ -34,7 +34,15 @@ export function wireOfExample(): Wire {
 
 /** The form of a message of a campaign `table` in rich text. */
 export function formOf(provider: Provider, channel: Channel): RequestForm {
-  const nobody = { accountReference: null, metaData: null, template: null, callback: null, vars: {}, secrets: {} };
+  const nobody = {
+    accountReference: null,
+    metaData: null,
+    template: null,
+    callback: null,
+    vars: {},
+    secrets: {},
+    lacks: new Set<never>(),
+  };
   const form = compileRequest(
     provider,
     {

@@ -72,6 +72,7 @@ export async function requestOf({ provider, examples }: Known, { message, recipi
       template: template?.id ?? null,
       validUntilMs: validForSeconds === undefined ? null : nowMs + validForSeconds * 1000,
       callback,
+      lacks: new Set(),
       vars,
       secrets,
       baseUrl: null,
