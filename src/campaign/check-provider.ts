@@ -20,6 +20,13 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
     found.push(problem('invalid-value', message, { ...where(yaml, pointerTo(path)), hint }));
   };
   const { auth, headers = {}, requests = [], channels = {}, answers = [], limits = {}, needs = [] } = file;
+  const named = Object.keys(headers).map((name) => [name, ['headers', name]] as const);
+  const { header = '' } = file.idempotency ?? {};
+  for (const [name, path] of [...named, [header, ['idempotency', 'header']] as const]) {
+    if (!OWN_HEADERS.has(name.toLowerCase())) continue;
+    const hint = 'Remove it: handbill or the HTTP client writes it.';
+    report(path, `The header "${name}" is needed for something else.`, hint, path[0] === 'headers');
+  }
   // Where a name was refused, the placeholders that need it are right.
   const isWhole = (key: string): boolean =>
     ![...reported].some((one) => one === `/${key}` || one.startsWith(`/${key}/`));
@@ -81,6 +88,11 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
   return found;
 }
 
+/** Of every request. `Accept` may be another. */
+const OWN_HEADERS = new Set(
+  `accept-encoding connection content-encoding content-length content-type expect host keep-alive
+  proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
+);
 const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.com/webhooks' };
 
 function checkUrls({ url, requests = [] }: Partial<ProviderFile>, declared: readonly string[], report: Report): void {

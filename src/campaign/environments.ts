@@ -210,17 +210,20 @@ function readEnvironment(
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     webhook: readWebhook(webhook, reading.events, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
-    wire: { ...readWire(over(reading, wire)), answers: reading.answers },
+    wire: {
+      ...readWire(over(reading, wire)),
+      answers: reading.answers,
+      idempotencyHeader: reading.idempotencyHeader,
+    },
   };
 }
 
 /** `wire` over what the provider says of its answers. */
 function over(
-  { answers: _, events: _events, idempotencyHeader, response, ...statuses }: ReadProvider['reading'],
+  { answers: _, events: _events, idempotencyHeader: _header, response, ...statuses }: ReadProvider['reading'],
   wire: WireFile,
 ): WireFile {
-  const header = idempotencyHeader === null ? {} : { idempotencyHeader };
-  return { ...statuses, ...header, ...wire, response: { ...response, ...wire.response } };
+  return { ...statuses, ...wire, response: { ...response, ...wire.response } };
 }
 
 /** The words of `wire` over those of the provider. */
@@ -491,23 +494,9 @@ function insideEntry(pointer: string, lists: readonly string[]): readonly string
 /** These statuses are never about the recipient, or never mean that nothing was done (failures.md, F2 to F6). */
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
-const OWN_HEADERS = new Set(
-  `accept accept-encoding connection content-encoding content-length content-type expect host keep-alive
-  proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
-);
-
 type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
 
-function checkWire(written: WireFile, report: ReportWire): void {
-  const { idempotencyHeader } = written;
-  if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
-    const message = `The header "${idempotencyHeader}" is needed for something else.`;
-    report(['idempotencyHeader'], message, 'A usual name is Idempotency-Key.');
-  }
-  checkStatuses(written, report);
-}
-
-function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
+function checkWire({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
   for (const [path, statuses] of [
     [['unsupportedChannel', 'statuses'], unsupportedChannel?.statuses],
     [['tooLargeStatuses'], tooLargeStatuses],

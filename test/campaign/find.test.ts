@@ -156,16 +156,6 @@ describe('a project', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
 
-  test.each(['X-Api-Key', 'host', 'Content-Length', 'Transfer-Encoding'])(
-    'does not give the header %s away',
-    async (header) => {
-      const yaml = `environments:\n  sandbox: { wire: { idempotencyHeader: ${header} } }\n`;
-      await using folder = await folderWith({ 'handbill.yaml': yaml });
-      const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
-      expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value']);
-    },
-  );
-
   it('whose handbill.yaml is not a file, or is empty', async () => {
     await using folder = await folderWith({});
     await mkdir(join(folder.root, 'handbill.yaml'));

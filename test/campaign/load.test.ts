@@ -309,7 +309,6 @@ describe('a campaign that says everything', () => {
           accept: 'any',
         },
         retryStatuses: [503],
-        idempotencyHeader: 'Idempotency-Key',
       },
     });
     expect(environments.get('staging')).toMatchObject({

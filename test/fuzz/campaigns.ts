@@ -221,5 +221,4 @@ export const WIRE: Tree = {
   unsupportedChannel: { statuses: [404], codes: ['unsupported'], codeAt: ['/code'] },
   tooLargeStatuses: [413],
   retryStatuses: [503],
-  idempotencyHeader: 'Idempotency-Key',
 };

@@ -263,9 +263,8 @@ describe('what is wrong with the settings', () => {
 
   it('asks messages-v2 for a base URL and a key, and takes a path in the base URL', async () => {
     for (const provider of ['', 'provider: messages-v2\n']) {
-      const line = provider === '' ? 3 : 3;
       const none = await faultsOf({ settings: settingsWith(`${provider}rate: 5/s`) });
-      expect(brief(none)).toEqual([`missing-key ${line}:5`, `missing-key ${line}:5`]);
+      expect(brief(none)).toEqual(['missing-key 3:5', 'missing-key 3:5']);
       expect(none.map(({ message }) => message).toSorted()).toEqual(['"apiKey" is missing.', '"baseUrl" is missing.']);
       const whole = `${provider}baseUrl: https://api.example.com/base\napiKey: { env: KEY }`;
       expect(await faultsOf({ settings: settingsWith(whole) })).toEqual([]);
@@ -284,6 +283,9 @@ describe('what is wrong with the file', () => {
     ['a var that it does not have', '{var.account}', '{var.acount}', 'invalid-value 4:6', /\{var\.acount\}/],
     ['a secret that it does not have', '{secret.token}', '{secret.key}', 'invalid-value 5:34', /\{secret\.key\}/],
     ['a brace of no placeholder', 'text: "{text}"', 'text: "{text"', 'invalid-value 21:13', /brace/],
+    ['a header of HTTP', 'msisdn: digits', 'headers: { Host: a }', 'invalid-value 6:12', /needed for something else/],
+    ['a key in it', 'msisdn: digits', 'idempotency: { header: X-Api-Key }', 'invalid-value 6:24', /needed for/],
+    ['a header with a space', 'msisdn: digits', 'idempotency: { header: A B }', 'invalid-value 6:24', /A B/],
     ['an unknown key', 'msisdn: digits', 'msisdns: digits', 'unknown-key 6:1', /msisdns/],
     ['an unknown channel', 'sms: TEXT', 'smss: TEXT', 'unknown-key 7:13', /smss/],
     ['an unknown word', 'msisdn: digits', 'msisdn: plus', 'invalid-value 6:9', /plus|msisdn/],

@@ -27,8 +27,7 @@ const WIRE = `
         recipients: [/results]
         refusedRecipients: [/refused]
         recipientStatus: { at: [/status], refused: [no] }
-      unsupportedChannel: { statuses: [404], codes: [unsupported], codeAt: [/code] }
-      idempotencyHeader: Idempotency-Key`;
+      unsupportedChannel: { statuses: [404], codes: [unsupported], codeAt: [/code] }`;
 
 /** Three recipients in a request, a fallback for each, and variants: what only such campaigns read of an answer. */
 const CAMPAIGN = `name: proof
@@ -184,7 +183,6 @@ const WIRES: readonly string[] = [
   'characterSets: { KEY: KEY }',
   'msisdn: KEY',
   'KEY: x',
-  'idempotencyHeader: KEY',
   'unsupportedChannel: { codes: [KEY], statuses: [KEY] }',
   'response: { recipients: [KEY], recipientStatus: { at: [/KEY], refused: [KEY] } }',
   'messageTypes: { KEY: KEY }',
