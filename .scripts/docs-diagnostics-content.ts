@@ -246,7 +246,7 @@ export const CONTENT = {
   },
   'invalid-reports': {
     cause:
-      'A file of exported reports ends too early, is no JSON, JSON lines or CSV, or has a row that cannot be read.',
+      'A file of exported reports ends too early, is no JSON, JSON lines, CSV or forms, or has a row that cannot be read.',
     fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
     example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'listen --from reports.json' },
   },

@@ -10,6 +10,7 @@ import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
+import { SEPARATOR } from '../recipients/header.ts';
 import { ONLY_CELLS, openList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
 import { countUnmatched, countUnreached, resolveByReports } from '../send/deliveries.ts';
@@ -19,6 +20,7 @@ import type { Meter } from '../util/long-work.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
+import { isForm } from '../webhook/interpret-body.ts';
 import { meaningOf } from '../webhook/meaning.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
@@ -389,29 +391,97 @@ const MAX_VALUE_EVENTS = 200_000;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads JSON in any form (`util/json.ts`), or CSV whose columns are named as the fields of events; memory stays flat.
- * Yields errors as diagnostics, and reads on. Throws exit 2 if the header or the form of a CSV file makes it
- * unreadable.
+ * Reads JSON in any form (`util/json.ts`), forms as senders post them, one a line, or CSV whose columns are named as the
+ * fields of events; memory stays flat. Yields errors as diagnostics, and reads on. Throws exit 2 if the header or the
+ * form of a CSV file makes it unreadable.
  */
 export async function* readEvents(file: EventFile, interpreter: Interpreter, nowMs: number) {
-  if (await isJson(file.path)) yield* readJson(file, interpreter, nowMs);
+  const start = await startOf(file.path);
+  if (/^[[{]/.test(start)) yield* readJson(file, interpreter, nowMs);
+  else if (isFormLine(start.split('\n', 1)[0] ?? '')) yield* readForms(file, interpreter, nowMs);
   else yield* readCsv(file, interpreter, nowMs);
 }
 
-/** Whether the first character is one that JSON begins with, in any encoding. */
-async function isJson(path: string): Promise<boolean> {
+/** The beginning of the text behind blanks, in any encoding. */
+async function startOf(path: string): Promise<string> {
   const handle = await open(path);
   try {
     const { bytes } = await firstBytes(handle);
-    return /^[\ufeff\s\0]*[[{]/.test(bytes.toString('latin1').replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, ''));
+    const { encoding } = sniffEncoding(bytes, null);
+    return new TextDecoder(encoding).decode(bytes).replace(/^[\ufeff\s\0]+/, '');
   } finally {
     await handle.close();
   }
 }
 
 async function firstBytes(handle: FileHandle): Promise<{ readonly bytes: Buffer }> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1024), 0, 1024, 0);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   return { bytes: buffer.subarray(0, bytesRead) };
+}
+
+/** Also of a line that is cut off. `sep=;` is the first line of a CSV for a spreadsheet. */
+function isFormLine(line: string): boolean {
+  const text = line.trim();
+  return isForm(text) && !SEPARATOR.test(text);
+}
+
+/** Bodies that were captured, one a line, each read as if it had been posted. */
+async function* readForms(file: EventFile, interpreter: Interpreter, nowMs: number) {
+  for await (const lines of linesOf(file)) {
+    yield lines.map(({ bytes, line }): ReadPiece => {
+      if (bytes === null) return { diagnostic: faultAt(file, line, FAULTS['too-large']) };
+      const { events, problems } = interpreter.interpret(bytes, nowMs);
+      const [wrong] = problems;
+      if (wrong === undefined) return { events, line };
+      return { diagnostic: faultAt(file, line, wrong.message.replace('The body', 'The line')) };
+    });
+  }
+}
+
+interface CapturedLine {
+  /** Null: longer than is read. */
+  readonly bytes: Buffer | null;
+  readonly line: number;
+}
+
+/** Lines that are not blank. Only UTF-16 is decoded: the bytes of a body say whether they are UTF-8. */
+async function* linesOf({ path, meter }: EventFile): AsyncGenerator<readonly CapturedLine[]> {
+  if (meter !== undefined) Object.assign(meter, { done: 0, total: (await stat(path)).size });
+  let wide: InstanceType<typeof TextDecoder> | null = null;
+  let isFirst = true;
+  let line = 1;
+  let held = '';
+  let isTooLarge = false;
+  const hold = (text: string): void => {
+    isTooLarge ||= held.length + text.length > MAX_VALUE;
+    held = isTooLarge ? '' : held + text;
+  };
+  const ended = (): CapturedLine[] => {
+    const isBlank = !isTooLarge && held.trim() === '';
+    const bytes = isTooLarge ? null : Buffer.from(held, wide === null ? 'latin1' : 'utf8');
+    const found = isBlank ? [] : [{ bytes, line }];
+    [held, isTooLarge, line] = ['', false, line + 1];
+    return found;
+  };
+  for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    let bytes = chunk as Buffer;
+    if (meter !== undefined) meter.done += bytes.length;
+    if (isFirst) {
+      const { encoding, skip } = sniffEncoding(bytes, null);
+      if (encoding !== 'utf-8') wide = new TextDecoder(encoding);
+      bytes = bytes.subarray(skip);
+      isFirst = false;
+    }
+    const [first = '', ...others] = (wide?.decode(bytes, { stream: true }) ?? bytes.toString('latin1')).split('\n');
+    const lines: CapturedLine[] = [];
+    hold(first);
+    for (const text of others) {
+      lines.push(...ended());
+      hold(text);
+    }
+    yield lines;
+  }
+  yield ended();
 }
 
 async function* readJson(file: EventFile, interpreter: Interpreter, nowMs: number) {
@@ -477,8 +547,10 @@ async function* readCsv(file: EventFile, interpreter: Interpreter, nowMs: number
   const spec = { ...ONLY_CELLS, path: file.path, file: file.name };
   const list = await openList(spec, { meter: file.meter }).catch(rethrown);
   const documentOf = documentMaker(list.columns);
+  let isEmpty = true;
   try {
     for await (const rows of list.rows()) {
+      isEmpty &&= rows.length === 0;
       yield rows.map(({ line, values, fault }): ReadPiece => {
         if (values === null) return { diagnostic: faultAt(file, line, fault ?? 'The row cannot be read.') };
         return { events: interpreter.interpretDocument(documentOf(values), nowMs).events, line };
@@ -489,9 +561,20 @@ async function* readCsv(file: EventFile, interpreter: Interpreter, nowMs: number
   } finally {
     await list.close();
   }
+  // One line of something else, such as an event without a header: it would be lost without a word.
+  const isHeader = (): boolean =>
+    SAMPLES.some((value) => {
+      const row = documentOf(list.columns.map(() => value));
+      return interpreter.interpretDocument(row, nowMs).events.some(({ kind }) => kind !== 'unread');
+    });
+  if (isEmpty && !isHeader()) throw nothingUnderstood(file, 1);
 }
 
-const FORMS = 'Events are JSON, or CSV whose first row names columns such as messageId,status,timestamp,error.';
+/** Values that make a report or a reply of a row, under columns that can: a state, and one that says nothing. */
+const SAMPLES = ['delivered', '1'];
+
+const FORMS =
+  'Events are JSON, forms as a webhook gets them (one a line), or CSV whose first row names columns such as messageId,status,timestamp,error.';
 
 /** The words of the reader of recipients name lists, and settings that this file does not have. */
 function rethrown(error: unknown): never {

@@ -172,6 +172,87 @@ describe('JSON', () => {
   });
 });
 
+describe('a form, as a webhook gets it', () => {
+  const NEXMO =
+    'msisdn=447700900001&to=447400999999&messageId=in77&text=STOP&type=text&message-timestamp=2026-11-27+15%3A00%3A00';
+  const TWILIO = 'MessageSid=SM7&From=%2B447700900002&To=%2B447400999999&Body=Stop&OptOutType=STOP';
+  const PROVIDERS: Readonly<Record<string, string>> = {
+    'vonage-sms': 'vonage-sms, vars: { key: abcd0000 }, secrets: { secret: { env: KEY } }',
+    twilio: 'twilio, vars: { account: AC0 }, secrets: { token: { env: KEY } }',
+  };
+  const REPORT = () => `MessageSid=${ids[CAT]}&MessageStatus=delivered&To=%2B447700900003`;
+
+  test.each<[string, string, string, () => string | Buffer, readonly string[]]>([
+    ['vonage-sms', 's.txt', 'alone', () => NEXMO, [ANN]],
+    ['vonage-sms', 's.form', 'with a line end', () => `${NEXMO}\r\n`, [ANN]],
+    ['twilio', 's.csv', 'alone', () => TWILIO, [BOB]],
+    ['twilio', 's.txt', 'behind blank lines and a mark', () => `\ufeff\n \n${TWILIO}\n`, [BOB]],
+    ['twilio', 's.txt', 'in UTF-16', () => Buffer.from(`\ufeff${TWILIO}\r\n`, 'utf16le'), [BOB]],
+    ['twilio', 's.txt', 'in a code page', () => Buffer.from(`${TWILIO}&City=Orl\xe9ans`, 'latin1'), [BOB]],
+    ['twilio', 's.txt', 'longer than the beginning', () => `Extra=${'x'.repeat(200_000)}&${TWILIO}`, [BOB]],
+  ])('of %s in %s, %s, is read as --explain reads it', async (provider, name, _, text, suppressed) => {
+    await file(
+      'handbill.yaml',
+      `defaultCountry: GB\nenvironments: { production: { provider: ${PROVIDERS[provider]} } }\n`,
+    );
+    await file(name, text());
+    const env = ['--env', 'production'];
+    const { out, err } = await handbillHere(root, ['listen', ...env, '--explain', name]);
+    expect({ out, err }).toEqual({ out: expect.stringContaining(`${name} is a form, with 1 event in it.`), err: '' });
+    const { status, out: said } = await handbillHere(root, ['listen', '--format', 'json', ...env, '--from', name]);
+    expect({ status, ...JSON.parse(said) }).toMatchObject({ status: 0, suppressed, files: [{ replies: 1 }] });
+  });
+
+  it('is one of several, each in a line, and once', async () => {
+    const text = `${NEXMO}\n\n${TWILIO}\r\n${REPORT()}`;
+    const { status, result } = await run(await file('s.txt', text));
+    expect({ status, suppressed: result.suppressed }).toEqual({ status: 0, suppressed: [ANN, BOB] });
+    expect(result).toMatchObject({ unmatched: 0, files: [{ reports: 1, replies: 2 }], diagnostics: [] });
+    expect((await run('s.txt')).result).toMatchObject({ files: [{ known: 3 }] });
+  });
+
+  it('is read beside a line that is none, which is named', async () => {
+    const { status, result } = await run(await file('s.txt', `${NEXMO}\nhello there\n${TWILIO}\n`));
+    expect({ status, suppressed: result.suppressed }).toEqual({ status: 2, suppressed: [ANN, BOB] });
+    expect(result.diagnostics).toMatchObject([{ code: 'invalid-reports', line: 2 }]);
+  });
+
+  it('comes from standard input, in any pieces', async () => {
+    const bytes = Buffer.from(`${NEXMO}\n${TWILIO}\n`);
+    const input = Readable.from([bytes.subarray(0, 7), bytes.subarray(7, 130), bytes.subarray(130)]);
+    const result = await reconcile(['-'], { cwd: root, env: {}, input });
+    expect(result).toMatchObject({ suppressed: [ANN, BOB], files: [{ file: 'standard input', replies: 2 }] });
+  });
+
+  it('that is no event is refused', async () => {
+    const { status, err } = await handbillHere(root, ['listen', '--from', await file('s.txt', 'colour=blue&size=4')]);
+    expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('Nothing in s.txt is') });
+  });
+});
+
+describe('a CSV of one line', () => {
+  test.each([
+    'messageId,status,timestamp,error',
+    'from,to,text,timestamp',
+    'type;from;text',
+    'Message ID;Status;error.code',
+    'direction,from,to,body\r\n',
+    'sep=;\nmessageId;status',
+  ])('%j has no events', async (text) => {
+    const said = await handbillHere(root, ['listen', '--from', await file('none.csv', text)]);
+    expect(said).toMatchObject({ status: 0, out: 'none.csv: no events.\n' });
+  });
+
+  test.each(['447700900001,STOP', 'STOP', 'From=%2B447700900001&Body=STOP please', 'name,city'])(
+    '%j is no header, and is refused',
+    async (text) => {
+      const { status, out, err } = await handbillHere(root, ['listen', '--from', await file('one.csv', text)]);
+      expect({ status, out }).toEqual({ status: 2, out: '' });
+      expect(err).toContain('Nothing in one.csv is a delivery report or a reply');
+    },
+  );
+});
+
 describe('what follows', () => {
   it('is the same when it is done twice, in another order, and from two files', async () => {
     const reports = [

@@ -20,7 +20,7 @@ const FLAGS = {
   },
   from: {
     flag: '--from <files...>',
-    says: 'import exported reports and replies (JSON, JSON lines or CSV; - is standard input), and receive nothing',
+    says: 'import exported reports and replies (JSON, JSON lines, CSV, or forms, one a line; - is standard input), and receive nothing',
   },
   dryRun: {
     flag: '--dry-run',
