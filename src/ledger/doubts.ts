@@ -2,7 +2,7 @@ import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { type CountStore, lastStep, readPage, resendOf, type StepRow } from './reading.ts';
+import { type CountStore, lastStep, postedFromOf, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
@@ -102,7 +102,7 @@ class Missed extends Error {
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, address,
     CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
-    coalesce(claimed_at, updated_at), resend
+    coalesce(claimed_at, updated_at), resend, posted_from
   FROM recipients WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
     AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
   ORDER BY row LIMIT ?5`;
@@ -161,7 +161,7 @@ function hasFallen(row: StepRow): boolean {
 }
 
 function toDoubt(row: readonly Value[], run: RunRecord): DoubtRow {
-  return { row: Number(row[0]), ...factsOf(row, run), ...resendOf(row[12]) };
+  return { row: Number(row[0]), ...factsOf(row, run), ...resendOf(row[12]), ...postedFromOf(row[13]) };
 }
 
 function toResolution(row: readonly Value[], run: RunRecord): ResolutionRecord {

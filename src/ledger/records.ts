@@ -276,7 +276,10 @@ export interface LockOwner {
 
 /** A recipient in doubt: it is unknown whether the API had the request. */
 export interface DoubtRow
-  extends Pick<Outcome, 'row' | 'line' | 'channel' | 'to' | 'reason' | 'httpStatus' | 'error' | 'resend'> {
+  extends Pick<
+    Outcome,
+    'row' | 'line' | 'channel' | 'to' | 'reason' | 'httpStatus' | 'error' | 'resend' | 'postedFrom'
+  > {
   readonly step: number;
   readonly key: string;
   /** Attempts at this step over all starts, with the doubtful one: two doubts of a step have different numbers. */

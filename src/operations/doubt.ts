@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
+import { unspelled } from '../providers/reference.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
 import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
@@ -23,7 +24,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { countryOf, ledgerHere, projectHere, withLedger } from './project.ts';
-import { findRun, meantBy, nameInLedger, takesPlans } from './report.ts';
+import { findRun, meantBy, nameInLedger, referencesOf, takesPlans } from './report.ts';
 
 export const RESOLVE_DOUBTS = {
   acceptDuplicates: {
@@ -110,7 +111,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     const phone = createPhoneReader(countryOf(reading));
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone), reading };
   });
-  const referenceOf = createReferences(run);
+  const referenceOf = referencesOf(run, reading.project);
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
   if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
   if (doubts.length > 0) {
@@ -260,7 +261,10 @@ type Unknown = Named | { readonly line: number };
 /** Limit of recipients not in doubt whose outcome is reported: that takes a scan of the whole list. */
 const EXPLAINED = 1000;
 
-/** By key and reference first, then by address, a number in any notation: all mean the channel step in doubt. */
+/**
+ * By key and reference first, then by address, a number in any notation: all mean the channel step in doubt. The
+ * reference may be spelled in letters and digits, as a provider shows it.
+ */
 function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader) {
   const referenceOf = createReferences(run);
   const exact = new Map<string, DoubtRow[]>();
@@ -275,7 +279,8 @@ function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader)
     if (found !== undefined) return found;
     const number = phone(name);
     const form = 'e164' in number ? listedForm(number.e164) : null;
-    return form === null ? [] : (exact.get(form) ?? byAddress.get(form) ?? []);
+    const byNumber = form === null ? undefined : (exact.get(form) ?? byAddress.get(form));
+    return byNumber ?? exact.get(unspelled(name)) ?? [];
   };
 }
 
@@ -328,7 +333,7 @@ interface Person {
 
 function formsOf(name: string, phone: PhoneReader): readonly string[] {
   const number = phone(name);
-  return [...new Set('e164' in number ? [name, ...spellingsOf(number.e164)] : [name])];
+  return [...new Set([name, ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)])];
 }
 
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
@@ -384,7 +389,7 @@ export interface Doubt extends Pick<Report, 'run' | 'campaign' | 'environment' |
   readonly channel: Channel;
   /** 0: the campaign's own message or its variant's; then the fallbacks. */
   readonly step: number;
-  /** handbill's own id of the message: what to ask the API for. */
+  /** handbill's own id of the message, as its request carried it: what to ask the API for. */
   readonly reference: string | null;
   readonly reason: string | null;
   /** Requests over all starts, the one in doubt included. */
@@ -438,7 +443,7 @@ export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Do
   const reading = await projectHere(options);
   using ledger = ledgerHere(reading, options);
   const runs = runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading));
-  return runs.flatMap((run) => [...doubtsOf(ledger, run, options.resolved === true)].flat());
+  return runs.flatMap((run) => [...doubtsOf(ledger, run, reading.project, options.resolved === true)].flat());
 }
 
 /** The run of this id, every run of the campaign of this name, or every run; newest first. Throws as `findRun` does. */
@@ -449,8 +454,13 @@ export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: strin
 }
 
 /** The doubts of one run, in batches: memory stays flat. */
-export function* doubtsOf(ledger: Pick<Ledger, 'doubts' | 'resolutions'>, run: RunRecord, resolved: boolean) {
-  const referenceOf = createReferences(run);
+export function* doubtsOf(
+  ledger: Pick<Ledger, 'doubts' | 'resolutions'>,
+  run: RunRecord,
+  project: Parameters<typeof referencesOf>[1],
+  resolved: boolean,
+) {
+  const referenceOf = referencesOf(run, project);
   if (resolved) {
     for (const batch of ledger.resolutions(run)) {
       yield batch.map((one) => ({ ...toDoubt(run, one, referenceOf), ...resolutionOf(one) }));
@@ -464,9 +474,9 @@ export function* doubtsOf(ledger: Pick<Ledger, 'doubts' | 'resolutions'>, run: R
 export function toDoubt(
   run: RunRecord,
   doubt: Omit<DoubtRow, 'row'>,
-  referenceOf: ReturnType<typeof createReferences>,
+  referenceOf: ReturnType<typeof referencesOf>,
 ): Doubt {
-  const { line, to, channel, step, reason, attempts, httpStatus, error, sinceMs, resend } = doubt;
+  const { line, to, channel, step, reason, attempts, httpStatus, error, sinceMs } = doubt;
   // The column cannot be null; after a purge the key is empty.
   const key = doubt.key === '' ? null : doubt.key;
   return {
@@ -479,7 +489,7 @@ export function toDoubt(
     to,
     channel,
     step,
-    reference: key === null ? null : referenceOf(key, channel, resend),
+    reference: referenceOf({ ...doubt, key }),
     reason,
     attempts,
     httpStatus,

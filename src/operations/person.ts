@@ -107,7 +107,7 @@ function heldOf(
   const [address] = names;
   const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
   return {
-    messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
+    messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names, project)),
     unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: iso(receivedAtMs), body })),
     reports,
     mentions,
@@ -118,19 +118,25 @@ function messagesOf(
   ledger: Ledger,
   run: RunRecord,
   [address, key]: readonly [string, string],
+  project: ProjectReading['project'],
 ): readonly PersonMessage[] {
   if (run.purgedAtMs !== null) return [];
-  const referenceOf = referencesOf(run);
+  const referenceOf = referencesOf(run, project);
   const { id, name: campaign, environment, occurrence } = run;
-  return outcomesAbout(ledger, run, address, key).map((outcome) => {
+  return outcomesAbout(ledger, run, address, { key, referenceOf }).map((outcome) => {
     return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };
   });
 }
 
 /** The rows of a run that have an address, as key or address: now, in a channel step, or before it was corrected. */
-export function outcomesAbout(ledger: Ledger, run: RunRecord, address: string, key = address): readonly Outcome[] {
+export function outcomesAbout(
+  ledger: Ledger,
+  run: RunRecord,
+  address: string,
+  { key = address, ...uses }: { readonly key?: string; readonly referenceOf?: ReturnType<typeof referencesOf> } = {},
+): readonly Outcome[] {
   const found: Outcome[] = [];
-  for (const batch of rowsOf(ledger, run, {})) {
+  for (const batch of rowsOf(ledger, run, {}, uses)) {
     for (const outcome of batch) if (outcome.key === key || isAbout(outcome, address)) found.push(outcome);
   }
   return found;

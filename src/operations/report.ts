@@ -19,6 +19,7 @@ import {
 } from '../model.ts';
 import { readPriceList } from '../plan/estimate.ts';
 import { createReferences } from '../plan/expand.ts';
+import { spelled } from '../providers/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
@@ -145,8 +146,8 @@ export async function* outcomes(
   using ledger = ledgerHere(reading, resolved);
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
   checkInputs(found, options.inputs);
-  const referenceOf = createReferences(found);
-  for (const batch of rowsOf(ledger, found, present(options))) {
+  const referenceOf = referencesOf(found, reading.project);
+  for (const batch of rowsOf(ledger, found, present(options), { referenceOf })) {
     for (const outcome of batch) yield toOutcome(outcome, referenceOf);
     // Reading is synchronous: other work of this process runs between two batches.
     await turn();
@@ -160,17 +161,17 @@ async function projectWithReplies(options: ResolvedOptions) {
   return reading;
 }
 
-function toOutcome(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): RecipientOutcome {
+function toOutcome(outcome: Outcome, referenceOf: ReferenceOf): RecipientOutcome {
   const { line, key, variant, steps, listTo, earlier } = outcome;
   const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
   const last = { line, key, variant, ...toStep(outcome, key, referenceOf), ...corrected };
   return steps === undefined ? last : { ...last, steps: steps.map((step) => toStep(step, key, referenceOf)) };
 }
 
-function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<typeof createReferences>): StepResult {
-  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null, resend } = step;
+function toStep(step: StepOutcome, key: string | null, referenceOf: ReferenceOf): StepResult {
+  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null } = step;
   const { parts, encoding, cost, updatedAt } = step;
-  const reference = key === null ? null : referenceOf(key, channel, resend);
+  const reference = referenceOf({ ...step, key });
   const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
   // An unsent message costs nothing, although its price is known.
   const due = cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
@@ -218,7 +219,7 @@ export async function openSummary(
     options: {
       colour: context.colour.out,
       width: context.tableWidth ?? context.width,
-      referenceOf: referencesOf(run),
+      referenceOf: referencesOf(run, project),
       currency: (await readPriceList(project)).prices?.currency ?? null,
       formats: createFormats(project.locale, project.timeZone),
       ...(file === null ? {} : { campaignFile: file }),
@@ -227,24 +228,36 @@ export async function openSummary(
   };
 }
 
-export function referencesOf(run: RunRecord): ReferenceOf {
+/** References to show: people look for them in the log of the provider. Events and the ledger have them unspelled. */
+export function referencesOf(run: RunRecord, { environments }: Pick<Project, 'environments'>): ReferenceOf {
   const referenceOf = createReferences(run);
-  return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
+  return ({ key, channel, resend, postedFrom = run.environment }) => {
+    if (key === null) return null;
+    const reference = referenceOf(key, channel, resend);
+    return environments.get(postedFrom)?.provider.alphanumericReference === true ? spelled(reference) : reference;
+  };
 }
 
 export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'inputs'>;
 
-/** In list order; `unmatched` is called at the end with reports that match no recipient, by reason. */
+interface RowUses {
+  /** Called at the end with reports that match no recipient, by reason. */
+  readonly unmatched?: ReturnType<typeof countDelivery>['addUnmatched'];
+  /** For earlier messages. Default: none is shown. */
+  readonly referenceOf?: ReferenceOf;
+}
+
+/** In list order. */
 export function* rowsOf(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
   filter: RowFilter,
-  unmatched?: ReturnType<typeof countDelivery>['addUnmatched'],
+  { unmatched, referenceOf = () => null }: RowUses = {},
 ): Generator<readonly Outcome[]> {
   const deliveries = openDeliveries(ledger, run);
   const { outcomes, deliveries: states, inputs } = filter;
   const isAll = (outcomes ?? states ?? inputs) === undefined;
-  const withEarlier = earlierJoiner(ledger, run);
+  const withEarlier = earlierJoiner(ledger, run, referenceOf);
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
     const rows = withEarlier(deliveries?.join(batch) ?? batch);
     yield isAll ? rows : rows.filter((row) => isChosen(row, filter));
@@ -253,17 +266,21 @@ export function* rowsOf(
 }
 
 /** Adds earlier messages, of the few recipients that have any. */
-export function earlierJoiner(ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>, run: RunRecord) {
+export function earlierJoiner(
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
+  run: RunRecord,
+  referenceOf: ReferenceOf,
+) {
   let known: ReturnType<Ledger['earlier']> | null = null;
-  const referenceOf = createReferences(run);
+  const stored = createReferences(run);
   const earlierOf = ({ key, resend = 0 }: Outcome): readonly EarlierMessage[] => {
     if (key === null) return [];
     known ??= ledger.earlier(run);
     return (known.get(key) ?? []).slice(0, resend).map((one) => {
       const { channel, to, messageId, httpStatus, sentAtMs, version } = one;
       const claimed = sentAtMs === null ? {} : { claimedAtMs: sentAtMs };
-      const message = messageOf(run, referenceOf, key, { ...one, ...claimed });
-      const { reference } = message;
+      const message = messageOf(run, stored, key, { ...one, ...claimed });
+      const reference = referenceOf({ ...one, key });
       const delivery = foldDelivery(ledger.events.reportsOf(message))?.state ?? null;
       const sentAt = iso(sentAtMs);
       const inputs = version === null ? null : versionName(version);
@@ -288,10 +305,11 @@ export function earlierJoiner(ledger: Pick<Ledger, 'earlier' | 'events' | 'versi
 export function countedRows(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
+  referenceOf: ReferenceOf,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => readonly DeliveryCount[] } {
   const counts = countDelivery();
   function* rows(): Generator<readonly Outcome[]> {
-    for (const batch of rowsOf(ledger, run, {}, counts.addUnmatched)) {
+    for (const batch of rowsOf(ledger, run, {}, { unmatched: counts.addUnmatched, referenceOf })) {
       for (const outcome of batch) counts.add(outcome);
       yield batch;
     }

@@ -58,11 +58,12 @@ export const STEP_FIELDS = [
 /** `rejected` with the reason `fell-back` for all but the last. */
 type StepRecord = Readonly<Record<(typeof STEP_FIELDS)[number], Cell>> & Pick<ReportRecord, 'postedFrom'>;
 
-/** handbill's id of the message to a recipient on a channel; null where there was nothing to send. */
+/** handbill's id of the message to a recipient on a channel, as it was sent; null where there was nothing to send. */
 export type ReferenceOf = (message: {
   readonly key: string | null;
   readonly channel: Channel;
   readonly resend?: number;
+  readonly postedFrom?: string;
 }) => string | null;
 
 /** A row of `jsonl`. `delivery` is null before the first report. */

@@ -58,7 +58,7 @@ function configureList(command: Command, context: CommandContext): void {
     await withLedger(optionsHere(context, given.ledger), async (ledger, reading) => {
       const resolved = given.resolved === true;
       const known = await nameInLedger(named ?? null, ledger, reading);
-      const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, resolved));
+      const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, reading.project, resolved));
       const text = formatDoubts(given.format, runs, {
         colour: context.colour.out && given.output === undefined,
         width: context.tableWidth ?? context.width,

@@ -205,8 +205,9 @@ function guidance({ run, line }: Doubt, shown: DoubtShown): string {
 }
 
 const FIND_OUT =
-  'Ask the provider, or look in its log of messages. Each request carries its reference ' +
-  '(recipients[].metaData.handbill); where that is not shown, look for the address at that time. --full shows it whole.';
+  'Ask the provider, or look in its log of messages. Each request carries its reference where the provider has a place ' +
+  'for it: its page shows where (handbill help providers NAME). If the log shows no references, look for the address at ' +
+  'that time; --full shows it whole.';
 
 function bold(words: string, { colour }: Pick<DoubtShown, 'colour'>): string {
   return colour ? styleText('bold', words, { validateStream: false }) : words;

@@ -4,7 +4,7 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { isChosen, openSummary, rowsOf } from '../../operations/report.ts';
+import { isChosen, openSummary, rowsOf, type Summary } from '../../operations/report.ts';
 import { countDelivery } from '../../report/deliveries.ts';
 import { formatReport } from '../../report/formats.ts';
 import { recordOf } from '../../report/record.ts';
@@ -52,7 +52,7 @@ export async function followReport(
       if (mark !== seen) {
         const lines: string[] = [];
         const look = tried(() =>
-          lookAt(ledger, run, options, summary.reportOf, (outcome, current) => {
+          lookAt(ledger, run, options, summary, (outcome, current) => {
             if (changes?.isNew(current, outcome)) lines.push(jsonText(recordOf(outcome, summary.options.referenceOf)));
           }),
         );
@@ -81,14 +81,14 @@ function lookAt(
   ledger: Ledger,
   run: RunRecord,
   filter: PrintOptions,
-  reportOf: (deliveries: ReturnType<ReturnType<typeof countDelivery>['all']>) => Report,
+  { reportOf, options: { referenceOf } }: Pick<Summary, 'reportOf' | 'options'>,
   each: (outcome: Outcome, run: RunRecord) => void,
 ): Look {
   using _ = ledger.hold();
   const current = ledger.findRun(run) ?? run;
   const counts = countDelivery();
   let open = 0;
-  for (const batch of rowsOf(ledger, current, {}, counts.addUnmatched)) {
+  for (const batch of rowsOf(ledger, current, {}, { unmatched: counts.addUnmatched, referenceOf })) {
     for (const outcome of batch) {
       const { delivery = null } = outcome;
       counts.add(outcome);

@@ -108,11 +108,11 @@ function passOf(
   ledger: Ledger,
   run: RunRecord,
   { format, ...filter }: RowFilter & { readonly format: ReportFormat },
-  { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
+  { plain, reportOf, options: { referenceOf } }: Pick<Summary, 'plain' | 'reportOf' | 'options'>,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly report: Report } {
   if (!FORMATS[format].rows) {
     using _ = ledger.hold();
     return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
   }
-  return { rows: rowsOf(ledger, run, filter), report: plain() };
+  return { rows: rowsOf(ledger, run, filter, { referenceOf }), report: plain() };
 }

@@ -1,7 +1,6 @@
 import type { DoubtRow, RunRecord } from '../../ledger/records.ts';
 import type { Channel } from '../../model.ts';
-import { newestFirst, withoutTests } from '../../operations/report.ts';
-import { createReferences } from '../../plan/expand.ts';
+import { newestFirst, referencesOf, withoutTests } from '../../operations/report.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { address, copied, empty, pager, table } from '../kit.ts';
@@ -58,6 +57,7 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
   const total = Number(open.query(count).get(run.list)?.[0] ?? 0);
   const next = last === undefined || found.length <= limit ? null : `${Number(last[0])}.${Number(last[1])}`;
   const { id, name: campaign, environment, occurrence } = run;
+  const referenceOf = referencesOf(run, site.reading.project);
   return {
     run: id,
     campaign,
@@ -66,19 +66,24 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
     isHeld,
     count: total,
     next,
-    doubts: shown.map((one) => toLine(one, run)),
+    doubts: shown.map((one) => toLine(one, run, referenceOf)),
   };
 }
 
-function toLine(found: readonly unknown[], run: RunRecord): DoubtLine {
-  const [, row, line, key, to, written, reason, error, since, status, resend] = found;
+function toLine(found: readonly unknown[], run: RunRecord, referenceOf: ReturnType<typeof referencesOf>): DoubtLine {
+  const [, row, line, key, to, written, reason, error, since, status, resend, postedFrom] = found;
   const channel = (written ?? run.channel) as Channel;
   return {
     row: Number(row),
     line: Number(line),
     who: String(to ?? key ?? `line ${String(line)}`),
     channel,
-    reference: typeof key === 'string' ? createReferences(run)(key, channel, Number(resend ?? 0)) : null,
+    reference: referenceOf({
+      key: key as string | null,
+      channel,
+      resend: Number(resend ?? 0),
+      ...(typeof postedFrom === 'string' ? { postedFrom } : {}),
+    }),
     reason: reason as string | null,
     httpStatus: status as number | null,
     error: error as string | null,
@@ -91,7 +96,7 @@ const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsett
   WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
 
 const ROWS_BY_INDEX = [
-  `SELECT step, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend
+  `SELECT step, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend, posted_from
     FROM recipients INDEXED BY recipients_unsettled
     WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'
       AND list = ? AND (step, row) > (?, ?) ORDER BY step, row LIMIT ?`,
@@ -103,7 +108,7 @@ const ROWS_BY_INDEX = [
 const ROWS_OF_KILLED = [
   `SELECT step, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
       CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at),
-      CASE state WHEN 'claimed' THEN NULL ELSE http_status END, resend
+      CASE state WHEN 'claimed' THEN NULL ELSE http_status END, resend, posted_from
     FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed')
       AND list = ? AND (step, row) > (?, ?) ORDER BY step, row LIMIT ?`,
   `SELECT count(*) FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed') AND list = ?`,

@@ -12,7 +12,7 @@ import {
   type StepOutcome,
   type UnmatchedReason,
 } from '../../model.ts';
-import { earlierJoiner } from '../../operations/report.ts';
+import { earlierJoiner, referencesOf } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { createReferences } from '../../plan/expand.ts';
 import { LOST } from '../../report/fold-delivery.ts';
@@ -182,6 +182,7 @@ export async function makeRecipient(
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
   const { ledger } = open;
   const referenceOf = createReferences(run);
+  const shownOf = referencesOf(run, site.reading.project);
   const attempts = attemptsOf(open, run, outcome);
   const steps = (outcome.steps ?? [outcome]).map((step, index) => {
     if (outcome.key === null) return { step, attempts: [], reference: null, reports: [] };
@@ -190,14 +191,14 @@ export async function makeRecipient(
       .reportsNaming(message)
       .map((report) => ({ ...report, unmatched: mismatchOfRecord(report, message) }));
     const own = attempts.filter((one) => one.step === index && !isShownBy(step, one));
-    return { step, attempts: own, reference: message.reference, reports };
+    return { step, attempts: own, reference: shownOf({ ...step, key: outcome.key }), reports };
   });
   const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
   const content = recipientPage(asked.view, {
     run: run.id,
     campaign: run.name,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
-    outcome: earlierJoiner(ledger, run)([outcome])[0] ?? outcome,
+    outcome: earlierJoiner(ledger, run, shownOf)([outcome])[0] ?? outcome,
     steps,
     replies: repliesOf(open, run, row),
     doubts: doubtsOf(open, run, outcome),

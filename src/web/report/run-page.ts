@@ -37,7 +37,7 @@ export async function* runPage(
   using moment = new DisposableStack();
   moment.use(ledger.hold());
   const run = ledger.findRun(found) ?? found;
-  const { rows: all, counts } = countedRows(ledger, run);
+  const { rows: all, counts } = countedRows(ledger, run, shown.referenceOf);
   const timesOf = returnTimes(ledger, run);
   const { nowMs, turn, meter } = options;
   const rows = meter === undefined ? all : metered(all, meter);
