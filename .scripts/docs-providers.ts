@@ -20,7 +20,7 @@ interface ProviderText {
   readonly notes: readonly string[];
   readonly idempotency?: { readonly header: string };
   readonly webhook?: { readonly scheme?: string; readonly optOut?: object };
-  readonly reports?: { readonly optedOut?: readonly unknown[]; readonly fetch?: object };
+  readonly reports?: { readonly optedOut?: readonly unknown[] };
   readonly answers?: readonly { readonly then: string }[];
 }
 
@@ -225,8 +225,7 @@ function proofOf({ webhook }: ProviderText) {
 }
 
 function reportsOf(text: ProviderText): string {
-  const fetched = text.reports?.fetch === undefined ? '' : '; handbill can also fetch them';
-  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}${fetched}. ${
+  return `[webhooks](../webhooks.md), proved by ${proofOf(text).whole}. ${
     hasCallback(text)
       ? 'Requests name their URL where the environment has `webhook.url`; else set it in your account'
       : 'Set their URL in your account'
