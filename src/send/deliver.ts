@@ -60,6 +60,7 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
     let verdict: Verdict;
     if (connection === 'open') {
       request = upToDate(request, task, context);
+      if (isOutside(request, context)) return context.endpoint.release();
       const answer = (await context.groupCommit.claim([context.claimOf(task, attempt)]))?.[0];
       if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') attempt += 1;
