@@ -74,12 +74,14 @@ function writtenJson(tree: Json, lookup: Lookup): Written {
   return mappingOf(tree, lookup);
 }
 
-function jsonOf(value: Value): Written {
-  if (!('of' in value)) return value.constant === undefined ? undefined : JSON.stringify(value.constant);
-  const { of } = value;
+/** @param key - with its colon; empty: none */
+function jsonOf(value: Value, key = ''): Written {
+  if (!('of' in value)) return value.constant === undefined ? undefined : key + JSON.stringify(value.constant);
+  const { of, isPlain = false } = value;
   return (_entries, entry, item) => {
     const found = of(entry, item);
-    return found === undefined ? undefined : JSON.stringify(found);
+    if (found === undefined) return undefined;
+    return isPlain ? `${key}"${found}"` : key + JSON.stringify(found);
   };
 }
 
@@ -115,7 +117,7 @@ function mappingOf(tree: JsonObject, lookup: Lookup): Written {
   const { $unlessEmpty: needed, ...members } = tree;
   const keys = Object.keys(members);
   const whole = listOf(
-    Object.entries(members).map(([key, value]) => memberOf(compileText(key, lookup), writtenJson(value, lookup))),
+    Object.entries(members).map(([key, value]) => memberOf(compileText(key, lookup), value, lookup)),
     '{',
     '}',
     keys.length === 0,
@@ -129,10 +131,12 @@ function mappingOf(tree: JsonObject, lookup: Lookup): Written {
   };
 }
 
-function memberOf(key: Value, value: Written): Written {
+function memberOf(key: Value, tree: Json, lookup: Lookup): Written {
+  const name = 'of' in key ? '' : `${JSON.stringify(asText(key.constant ?? ''))}:`;
+  if (!('of' in key) && typeof tree === 'string') return jsonOf(compileText(tree, lookup), name);
+  const value = writtenJson(tree, lookup);
   if (value === undefined) return undefined;
   if (!('of' in key)) {
-    const name = `${JSON.stringify(asText(key.constant ?? ''))}:`;
     if (typeof value === 'string') return name + value;
     return (entries, entry, item) => {
       const text = value(entries, entry, item);

@@ -25,7 +25,11 @@ export interface Item {
 /** A value that a placeholder names. `constant`: the same for all messages of a step. Undefined: absent. */
 export type Value =
   | { readonly constant: Json | undefined }
-  | { readonly of: (entry: Entry, item: Item | undefined) => Json | undefined };
+  | {
+      readonly of: (entry: Entry, item: Item | undefined) => Json | undefined;
+      /** It is a text that JSON writes as it is. */
+      readonly isPlain?: true;
+    };
 
 /** The value of a name; null: there is none of that name. */
 export type Lookup = (name: string) => Value | null;

@@ -67,8 +67,11 @@ const left = (unitMs: number): Getter => {
       : { of: () => Math.max(1, Math.floor((validUntilMs - nowMs()) / unitMs)) };
 };
 
+const addressed = (address: Facts['address']): Value => {
+  return address === 'msisdn' ? { of: ({ to }) => to, isPlain: true } : { of: ({ to }) => to };
+};
 const ofKind = (kind: Facts['address']): Getter => {
-  return ({ address }) => (address === kind ? { of: ({ to }) => to } : constant(undefined));
+  return ({ address }) => (address === kind ? addressed(kind) : constant(undefined));
 };
 
 /** A template has variables, if only none. */
@@ -78,11 +81,11 @@ const ofTemplate = (of: (variables: JsonObject) => Json): Getter => {
 
 /** Every name that a placeholder may have, beside those of `vars` and `secrets`. */
 const VALUES: Readonly<Record<string, Getter>> = {
-  to: each(({ to }) => to),
+  to: ({ address }) => addressed(address),
   'to.msisdn': ofKind('msisdn'),
   'to.email': ofKind('email'),
   'to.number': each(({ to }) => Number(to)),
-  reference: each(({ reference }) => reference),
+  reference: () => ({ of: ({ reference }) => reference ?? undefined, isPlain: true }),
   text: each(({ text }) => text),
   variables: ofTemplate((variables) => variables),
   'variables.json': ofTemplate((variables) => JSON.stringify(variables)),

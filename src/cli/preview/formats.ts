@@ -145,7 +145,7 @@ function requestOf({ request, sharedWith }: Previewed): string {
 function requestText({ form, body }: SendRequest): string {
   const { url, contentType } = form;
   const said = contentType === 'application/json' ? body : jsonText(body);
-  return `{"method":"POST","url":${jsonText(url)},"headers":{"content-type":${jsonText(contentType)}},"body":${said}}`;
+  return `{"method":"POST","url":${jsonText(url)},"headers":{"content-type":"${contentType}"},"body":${said}}`;
 }
 
 /** The messages of later channel steps; only for campaigns that have fallbacks. */
