@@ -1,7 +1,9 @@
 import type { Attempt } from '../model.ts';
+import { ruleFor } from '../providers/rules.ts';
 import { parseExactly, pointerTo } from '../util/json.ts';
-import { type Addressee, type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
+import { type Addressee, type CompiledWire, entryListsOf, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
+import { areRulesOpen } from './ruled.ts';
 
 /** How handbill read the answer about one recipient. Places are JSON pointers. */
 export interface AnswerReading {
@@ -37,8 +39,17 @@ export function explainAnswer(
   };
 }
 
-function decidedBy({ status, body }: Attempt, document: unknown, reason: string | null, wire: CompiledWire): string {
+function decidedBy(attempt: Attempt, document: unknown, reason: string | null, wire: CompiledWire): string {
+  const { status, body } = attempt;
   if (status === null) return 'no answer came';
+  if (reason !== 'mismatch' && areRulesOpen(attempt)) {
+    const [entry] = entryListsOf(document, wire).flat();
+    const rule = ruleFor(status, document, entry, wire.rules);
+    if (rule !== null) {
+      const place = rule.codeAt ?? rule.textAt;
+      return `"answers" of the provider decided by ${place === null ? 'the status' : `\`${pointerTo(place)}\``}`;
+    }
+  }
   if (status < 200 || status >= 300) return 'the status decided';
   if (reason === 'mismatch') return 'it may be the answer to another request';
   if (document === undefined)

@@ -16,7 +16,7 @@ export function ruled(
   const { wire } = context;
   const nothing = recipients.map(() => null);
   const { status } = attempt;
-  if (status === null || attempt.error !== null || attempt.phase === 'P2') return nothing;
+  if (status === null || !areRulesOpen(attempt)) return nothing;
   const lists = entryListsOf(document, wire);
   const whole = wordOf(status, document, undefined, wire.rules);
   if (recipients.length === 1) {
@@ -39,6 +39,10 @@ export function ruled(
     const word = agreed(entries.map((entry) => wordOf(status, document, entry, wire.rules)));
     return word === null ? null : verdictBy(word, attempt, document, entries[0], [recipient], context);
   });
+}
+
+export function areRulesOpen({ status, error, phase }: Attempt): boolean {
+  return status !== null && error === null && phase !== 'P2';
 }
 
 /** Entries of one recipient that disagree leave a doubt: one part of the message may be on its way. */

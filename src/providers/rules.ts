@@ -25,26 +25,36 @@ export function compileRules(rules: readonly AnswerRule[]): readonly CompiledRul
   }));
 }
 
-/** Of the first rule that matches. Where the API has a code for success, every other code of a 2xx is a doubt. */
+/** That of the first rule that matches. */
 export function wordOf(status: number, document: unknown, entry: unknown, rules: readonly CompiledRule[]): Word | null {
+  return ruleFor(status, document, entry, rules)?.word ?? null;
+}
+
+/** The first that matches. Where the API has a code for success, every other code of a 2xx is a doubt. */
+export function ruleFor(
+  status: number,
+  document: unknown,
+  entry: unknown,
+  rules: readonly CompiledRule[],
+): CompiledRule | null {
   const isSuccess = status >= 200 && status < 300;
-  let isOtherCode = false;
+  let otherCode: CompiledRule | null = null;
   for (const rule of rules) {
     const isOpen =
       rule.statuses === null ? isSuccess || (status >= 400 && status < 500) : rule.statuses.includes(status);
     if (!isOpen) continue;
     const code = rule.codeAt === null ? undefined : textAt(entry, document, rule.codeAt);
     if (rule.codeAt !== null && (code === undefined || !holds(rule.codes, code))) {
-      isOtherCode ||= isSuccess && rule.word === 'accepted' && code !== undefined;
+      if (isSuccess && rule.word === 'accepted' && code !== undefined) otherCode ??= { ...rule, word: 'doubt' };
       continue;
     }
     if (rule.textAt !== null) {
       const text = textAt(entry, document, rule.textAt);
       if (text === undefined || !text.toLowerCase().includes(rule.text)) continue;
     }
-    return rule.word;
+    return rule;
   }
-  return isOtherCode ? 'doubt' : null;
+  return otherCode;
 }
 
 /** In the entry of a recipient, else in the answer. */

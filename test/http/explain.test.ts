@@ -2,12 +2,14 @@ import { expect, it } from 'vitest';
 import { explainAnswer } from '../../src/http/explain.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
 import { stateAnswer } from '../../src/operations/send-test.ts';
+import type { AnswerRule } from '../../src/providers/provider.ts';
+import { compileRules } from '../../src/providers/rules.ts';
 import { ANN, attempt, NOW } from './answers.ts';
 import { wireOf } from './wire.ts';
 
 /** What `send --test-to` prints of an answer. */
-function said(body: string, status = 200): string {
-  const wire = wireOf();
+function said(body: string, status = 200, rules: readonly AnswerRule[] = []): string {
+  const wire = { ...wireOf(), rules: compileRules(rules) };
   const facts = attempt({ body, status });
   const [verdict] = classifyMany(facts, [ANN], { wire, firstAnswer: false, nowMs: NOW, stopping: false });
   if (verdict === undefined) throw new Error('There is no verdict.');
@@ -49,4 +51,38 @@ it.each([
   const line = said(body, status);
   expect(line).toContain(says);
   expect(line).not.toContain(ANN.to);
+});
+
+const RULE: AnswerRule = {
+  statuses: null,
+  codeAt: '/code',
+  codes: ['21610'],
+  textAt: null,
+  text: null,
+  verdict: 'opted-out',
+};
+
+it.each<[body: string, status: number, rule: Partial<AnswerRule>, says: string]>([
+  ['{"code":21610}', 400, {}, '400, rejected (opted-out): "answers" of the provider decided by `/code`.'],
+  ['{"code":5}', 400, {}, '400, rejected (status): the status decided.'],
+  [
+    '{"id":"m-1","code":5}',
+    200,
+    { verdict: 'accepted' },
+    '200, in-doubt (unrecognised): "answers" of the provider decided by `/code`.',
+  ],
+  [
+    '{}',
+    503,
+    { statuses: [503], codeAt: null, verdict: 'retry' },
+    '503, pending (rate-limited): "answers" of the provider decided by the status.',
+  ],
+  [
+    '{"text":"Not a number"}',
+    400,
+    { codeAt: null, textAt: '/text', text: 'not a', verdict: 'refused' },
+    '400, rejected (refused): "answers" of the provider decided by `/text`.',
+  ],
+])('says that the provider file decided on %s', (body, status, rule, says) => {
+  expect(said(body, status, [{ ...RULE, ...rule }])).toContain(says);
 });
