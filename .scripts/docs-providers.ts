@@ -87,7 +87,7 @@ sends one message to you. ${valuesText(provider)}`,
       .join('\n')}`,
     ...section('Know before you send', text.notes),
     ...section('Unverified', text.unverified, UNVERIFIED),
-    ...(examples === undefined ? [DEFAULT_MORE] : exampleSections(examples, title)),
+    ...(examples === undefined ? [DEFAULT_MORE] : exampleSections(examples, title, text)),
     ...section('Sources', text.sources),
   );
 }
@@ -260,13 +260,22 @@ function optOutsOf({ answers = [], webhook, reports }: ProviderText): string {
   return places.length === 0 ? 'not reported' : `reported in ${listWithAnd(places)}`;
 }
 
-function exampleSections({ requests, answers, webhooks = [] }: Examples, title: string): readonly string[] {
+function exampleSections(
+  { requests, answers, webhooks = [] }: Examples,
+  title: string,
+  text: ProviderText,
+): readonly string[] {
   const [first] = requests;
   const shared = requests.find(({ recipients }) => recipients.length > 1);
   return [
     '## A request',
     ...[first, shared].flatMap((request) =>
-      request === undefined ? [] : [`${capital(request.about)}:`, block('http', requestText(request))],
+      request === undefined
+        ? []
+        : [
+            `${capital(request.about)}${request.body.includes('hooks.riverside') && !hasCallback(text) ? NO_CALLBACK : ''}:`,
+            block('http', requestText(request)),
+          ],
     ),
     `## Answers\n\n${table(
       ['the answer', 'status', 'handbill'],
@@ -278,6 +287,9 @@ function exampleSections({ requests, answers, webhooks = [] }: Examples, title: 
     )}`,
   ];
 }
+
+const NO_CALLBACK =
+  ' (handbill leaves the URL for reports out, which would need a secret in it: set it in your account)';
 
 /** Long bodies are broken for people to read; handbill sends them on one line. */
 function requestText({ url, headers = {}, body }: Examples['requests'][number]): string {

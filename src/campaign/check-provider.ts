@@ -88,7 +88,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
   return found;
 }
 
-/** Of every request. `Accept` may be another. */
+/** HTTP needs them in every request. `Accept` may be another. */
 const OWN_HEADERS = new Set(
   `accept-encoding connection content-encoding content-length content-type expect host keep-alive
   proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),

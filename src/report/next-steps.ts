@@ -196,11 +196,11 @@ export function zonelessOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
 
-/** Recipients that the API refused. Those who cannot receive the channel need another step than a retry. */
+/** Recipients that the API refused. Those who cannot receive the channel need another step than a retry, and opt-outs none. */
 function rejectedSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
   const { totals, reasons, steps } = report;
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
-  const refused = totals.rejected - unreachable;
+  const refused = totals.rejected - unreachable - (reasons['rejected']?.['opted-out'] ?? 0);
   const advice: NextStep[] = [];
   if (refused > 0) {
     advice.push({

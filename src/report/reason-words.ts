@@ -49,7 +49,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   // an answer
   refused: {
-    means: 'a 2xx response whose body says no',
+    means: 'the answer says no: a 2xx with a refusal, or a code that the provider file lists',
     advice: 'Look at what the API said, correct it, then send with `--retry rejected`.',
   },
   'opted-out': {

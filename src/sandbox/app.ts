@@ -3,11 +3,12 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { DEVICES } from './devices.ts';
-import { ENDINGS } from './endings.ts';
+import { ENDINGS, type Ending } from './endings.ts';
 import { readDescription } from './form.ts';
 import { isTo, receivedJson } from './inbox.ts';
 import type { SandboxReports } from './options.ts';
 import { answer, answerEmpty, answerProblem, postMessage, type SandboxState } from './post-message.ts';
+import { type ProviderApi, type Word, wordBy } from './provider-api.ts';
 import { sorted } from './reporter.ts';
 
 type Env = { Bindings: HttpBindings };
@@ -44,9 +45,11 @@ export function createApp(state: SandboxState, url: () => string): Hono<Env> {
     answerEmpty(outgoing, 204);
   });
   route('GET', '/sandbox/reports', (_incoming, outgoing) => json(outgoing, reportsOf(state)));
-  route('GET', '/sandbox/openapi.json', (_incoming, outgoing) =>
-    json(outgoing, { ...readDescription(), servers: [{ url: url() }] }),
-  );
+  if (state.provider === null) {
+    route('GET', '/sandbox/openapi.json', (_incoming, outgoing) =>
+      json(outgoing, { ...readDescription(), servers: [{ url: url() }] }),
+    );
+  }
   app.notFound(
     written((_incoming, outgoing, { req: { path } }) => {
       const allow = allowed.get(path)?.join(', ');
@@ -96,6 +99,7 @@ function describe(state: SandboxState, url: string) {
   const { inbox, maxRecipients, scripts, devices, provider } = state;
   return {
     name: 'handbill sandbox',
+    isProvider: provider !== null,
     send: provider?.operations.map((path) => `${url}${path}`) ?? [`${url}/v2/messages`],
     received: inbox.received,
     accepted: inbox.accepted,
@@ -105,12 +109,32 @@ function describe(state: SandboxState, url: string) {
     kept: inbox.kept,
     maxRecipients,
     scripts,
-    endings: ENDINGS.map(({ digits, answers, becomes }) => ({ digits, answers, becomes })),
+    endings:
+      provider === null
+        ? ENDINGS.map(({ digits, answers, becomes }) => ({ digits, answers, becomes }))
+        : ENDINGS.flatMap((ending) => endingBy(provider, ending)),
     devices: [...DEVICES].map(([digits, { label, takes }]) => ({ digits, device: label, takes: takes.join(', ') })),
     devicesFromFile: devices.size,
     reports: reportsOf(state),
   };
 }
+
+/** By the examples of a provider, which has an answer for a kind of status, and not for each of them. */
+function endingBy(provider: ProviderApi, { digits, answers, answer: { status = 0, cut } = {} }: Ending) {
+  if (cut !== undefined) return [{ digits, answers, becomes: 'in doubt' }];
+  const shown = status < 400 ? null : provider.statusFor(status);
+  return shown === null ? [] : [{ digits, answers: String(shown), becomes: BECOMES[wordBy(status)] }];
+}
+
+const BECOMES: Readonly<Record<Word, string>> = {
+  accepted: 'accepted',
+  refused: 'rejected',
+  'opted-out': 'rejected, if the provider has such an answer as an opt-out',
+  unsupported: 'rejected',
+  retry: 'sent again, and accepted then',
+  stop: 'pending; the run stops',
+  doubt: 'in doubt',
+};
 
 const WHOSE: Readonly<Record<SandboxState['scripts'], string>> = {
   reserved: 'Numbers from +447700900000 to +447700900999 choose the answer by their last three digits:',
@@ -131,11 +155,11 @@ function describeAsText(facts: ReturnType<typeof describe>): string {
     'GET    /sandbox/messages?to=NUMBER&limit=N   the received messages, newest first',
     'DELETE /sandbox/messages                     deletes them',
     'GET    /sandbox/reports                      what was posted to the webhook, and what waits',
-    'GET    /sandbox/openapi.json                 the form of requests and answers',
+    ...(facts.isProvider ? [] : ['GET    /sandbox/openapi.json                 the form of requests and answers']),
     '',
     `Received ${facts.received}, accepted ${facts.accepted}, kept ${facts.kept}.${counts.length === 0 ? '' : ` Answers: ${counts.join(', ')}.`}`,
     ...(reports.webhook === null ? [] : [`Events for ${reports.webhook}: ${reports.events}, ${became}.`]),
-    `At most ${facts.maxRecipients} recipients in one request.`,
+    `At most ${facts.maxRecipients} ${facts.maxRecipients === 1 ? 'recipient' : 'recipients'} in one request.`,
     '',
     WHOSE[facts.scripts],
     '',

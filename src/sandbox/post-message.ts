@@ -23,7 +23,7 @@ import {
   UNSUPPORTED,
 } from './form.ts';
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
-import type { ProviderApi, ProviderRequest, Word } from './provider-api.ts';
+import { type ProviderApi, type ProviderRequest, wordBy } from './provider-api.ts';
 import type { Reporter } from './reporter.ts';
 
 export interface SandboxState {
@@ -226,15 +226,6 @@ function takesChannel({ devices, scripts }: SandboxState, address: string, { for
   const [channel, ...others] = form.channels ?? [];
   const device = address.includes('@') ? undefined : deviceOf(address, devices, scripts);
   return channel === undefined || others.length > 0 || device === undefined || takes(device, channel);
-}
-
-/** The verdict that a status leads to at any provider. 451: the person has opted out. */
-function wordBy(status = ACCEPTED): Word {
-  if (status < 400) return isSuccess(status) ? 'accepted' : 'doubt';
-  if (status === 429) return 'retry';
-  if ([401, 402, 403, 407].includes(status)) return 'stop';
-  if (status === 451) return 'opted-out';
-  return status < 500 ? 'refused' : 'doubt';
 }
 
 /** Not about one recipient of several: the key, credit, the rate, the size, and a client that gave up. */

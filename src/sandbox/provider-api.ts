@@ -55,6 +55,8 @@ export interface ProviderApi {
     headers: Readonly<Record<string, string | string[] | undefined>>,
     body: string,
   ): ProviderRequest | { readonly status: number; readonly detail: string };
+  /** The status of the example for an ending that is a status; null: answers are captured. */
+  statusFor(ending: number): number | null;
   /**
    * @param words - by recipient
    * @param status - of the examples that fit, one like this is taken
@@ -106,6 +108,9 @@ export async function createProviderApi(
         if (to.length > 0) return { to, references: referencesIn(document), form };
       }
       return { status: 400, detail: 'The body has no recipient.' };
+    },
+    statusFor(ending) {
+      return captured === null ? exampleFor([wordBy(ending)], ending, examples.answers).status : null;
     },
     answer(words, status, request, id) {
       if (captured !== null) {
@@ -164,6 +169,15 @@ function referencesIn(document: unknown): readonly string[] {
 function credentialsOf({ auth }: Provider): readonly string[] {
   if (auth === null) return [];
   return 'header' in auth ? Object.keys(auth.header).map((name) => name.toLowerCase()) : ['authorization'];
+}
+
+/** The verdict that a status leads to at any provider. 451: the person has opted out. */
+export function wordBy(status = 200): Word {
+  if (status < 400) return status < 300 ? 'accepted' : 'doubt';
+  if (status === 429) return 'retry';
+  if ([401, 402, 403, 407].includes(status)) return 'stop';
+  if (status === 451) return 'opted-out';
+  return status < 500 ? 'refused' : 'doubt';
 }
 
 const NO_ANSWER: AnswerExample = { status: 204 };

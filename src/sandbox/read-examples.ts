@@ -21,7 +21,7 @@ export function readAnswers(path: string): readonly AnswerExample[] {
 
 function read(path: string, shape: object): unknown {
   const fail = (code: 'file-unreadable' | 'invalid-value', what: string): never => {
-    const hint = 'docs/wire.md says how examples are written.';
+    const hint = 'docs/sandbox.md says how examples are written.';
     throw refuse(problem(code, `The examples ${what}`, { at: { file: path }, hint }));
   };
   let value: unknown;

@@ -217,6 +217,12 @@ describe('nextSteps', () => {
       ],
     ],
     [
+      'those who had opted out, beside one who was refused',
+      withTotals({ rejected: 3 }, { reasons: { rejected: { 'opted-out': 2, refused: 1 } } }),
+      [['handbill send hello --retry rejected', /^The API refused 1 recipient\./]],
+    ],
+    ['opt-outs alone', withTotals({ rejected: 2 }, { reasons: { rejected: { 'opted-out': 2 } } }), []],
+    [
       'some of those who were refused',
       withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 3, status: 2 } } }),
       [

@@ -78,7 +78,10 @@ it('speaks the API of a provider from the command line', async () => {
     expect(await post(path, 'From=Riverside&Body=Hi', key)).toMatchObject([400, {}]);
     const shown = await (await fetch(`${url}/sandbox`)).text();
     expect(shown).toContain(`POST   ${url}/2010-04-01/Accounts/{var.account}/Messages.json\n`);
-    expect(shown).toContain('At most 1 recipients in one request.');
+    expect(shown).toContain('At most 1 recipient in one request.');
+    expect(shown).toMatch(/\n\.\.\.404 +400 +rejected\n/);
+    expect(shown).toMatch(/\n\.\..401 +401 +pending; the run stops\n/);
+    expect(shown).not.toContain('...600');
   });
 });
 
