@@ -49,7 +49,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   // an answer
   refused: {
-    means: 'the answer says no: a 2xx with a refusal, or a code that the provider file lists',
+    means: 'the answer says no, by its words or its code',
     advice: 'Look at what the API said, correct it, then send with `--retry rejected`.',
   },
   'opted-out': {
