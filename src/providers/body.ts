@@ -58,24 +58,21 @@ export function encode(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
-function writtenJson(tree: Json, lookup: Lookup): Written {
-  if (typeof tree === 'string') return jsonOf(compileText(tree, lookup));
-  if (isList(tree))
-    return listOf(
-      tree.map((item) => writtenJson(item, lookup)),
-      '[',
-      ']',
-      tree.length === 0,
-    );
-  if (!isMapping(tree)) return JSON.stringify(tree);
-  if ('$each' in tree) return eachOf(tree, lookup);
-  if ('$join' in tree) return joinOf(tree, lookup);
-  if ('$merge' in tree) return mergeOf(tree['$merge'] ?? [], lookup);
-  return mappingOf(tree, lookup);
+/** @param key - with its colon, for a member of a mapping; empty: none */
+function writtenJson(tree: Json, lookup: Lookup, key = ''): Written {
+  if (typeof tree === 'string') return jsonOf(compileText(tree, lookup), key);
+  if (isList(tree)) {
+    const items = tree.map((item) => writtenJson(item, lookup));
+    return listOf(items, `${key}[`, ']', tree.length === 0);
+  }
+  if (!isMapping(tree)) return key + JSON.stringify(tree);
+  if ('$each' in tree) return eachOf(tree, lookup, key);
+  if ('$join' in tree) return joinOf(tree, lookup, key);
+  if ('$merge' in tree) return mergeOf(tree['$merge'] ?? [], lookup, key);
+  return mappingOf(tree, lookup, key);
 }
 
-/** @param key - with its colon; empty: none */
-function jsonOf(value: Value, key = ''): Written {
+function jsonOf(value: Value, key: string): Written {
   if (!('of' in value)) return value.constant === undefined ? undefined : key + JSON.stringify(value.constant);
   const { of, isPlain = false } = value;
   return (_entries, entry, item) => {
@@ -113,15 +110,10 @@ function joinConstants(parts: readonly Written[]): readonly (string | Write)[] {
   return joined;
 }
 
-function mappingOf(tree: JsonObject, lookup: Lookup): Written {
+function mappingOf(tree: JsonObject, lookup: Lookup, key: string): Written {
   const { $unlessEmpty: needed, ...members } = tree;
-  const keys = Object.keys(members);
-  const whole = listOf(
-    Object.entries(members).map(([key, value]) => memberOf(compileText(key, lookup), value, lookup)),
-    '{',
-    '}',
-    keys.length === 0,
-  );
+  const written = Object.entries(members).map(([name, value]) => memberOf(compileText(name, lookup), value, lookup));
+  const whole = listOf(written, `${key}{`, '}', written.length === 0);
   if (typeof needed !== 'string') return whole;
   const there = writtenJson(members[needed] ?? null, lookup);
   if (typeof there !== 'function') return there === undefined ? undefined : whole;
@@ -131,45 +123,34 @@ function mappingOf(tree: JsonObject, lookup: Lookup): Written {
   };
 }
 
-function memberOf(key: Value, tree: Json, lookup: Lookup): Written {
-  const name = 'of' in key ? '' : `${JSON.stringify(asText(key.constant ?? ''))}:`;
-  if (!('of' in key) && typeof tree === 'string') return jsonOf(compileText(tree, lookup), name);
+function memberOf(name: Value, tree: Json, lookup: Lookup): Written {
+  if (!('of' in name)) return writtenJson(tree, lookup, `${JSON.stringify(asText(name.constant ?? ''))}:`);
   const value = writtenJson(tree, lookup);
   if (value === undefined) return undefined;
-  if (!('of' in key)) {
-    if (typeof value === 'string') return name + value;
-    return (entries, entry, item) => {
-      const text = value(entries, entry, item);
-      return text === undefined ? undefined : name + text;
-    };
-  }
   return (entries, entry, item) => {
-    const name = key.of(entry, item);
+    const key = name.of(entry, item);
     const text = typeof value === 'string' ? value : value(entries, entry, item);
-    return name === undefined || text === undefined ? undefined : `${JSON.stringify(asText(name))}:${text}`;
+    return key === undefined || text === undefined ? undefined : `${JSON.stringify(asText(key))}:${text}`;
   };
 }
 
-function eachOf(tree: JsonObject, lookup: Lookup): Written {
-  const each = itemsOf(tree['$each'], lookup);
+function eachOf(tree: JsonObject, lookup: Lookup, key: string): Written {
+  const items = itemsOf(tree['$each'], lookup);
   const written = writtenJson(tree['$do'] ?? null, lookup);
   if (written === undefined) return undefined;
+  const write = typeof written === 'string' ? () => written : written;
   return (entries, entry) => {
-    let inner = '';
-    for (const [one, item] of each(entries, entry)) {
-      const text = typeof written === 'string' ? written : written(entries, one, item);
-      if (text !== undefined) inner += inner === '' ? text : `,${text}`;
-    }
-    return inner === '' ? undefined : `[${inner}]`;
+    const texts = textsOver(items, entries, entry, (one, item) => write(entries, one, item));
+    return texts.length === 0 ? undefined : `${key}[${texts.length === 1 ? texts[0] : texts.join(',')}]`;
   };
 }
 
-function joinOf(tree: JsonObject, lookup: Lookup): Written {
+function joinOf(tree: JsonObject, lookup: Lookup, key: string): Written {
   const repeated = repetitionOf(tree, lookup);
   if (repeated === null) throw new Error('A joined text is made of items.');
   return (entries, entry) => {
     const [text] = repeated(entries, entry);
-    return text === undefined ? undefined : JSON.stringify(text);
+    return text === undefined ? undefined : key + JSON.stringify(text);
   };
 }
 
@@ -180,44 +161,62 @@ function repetitionOf(
 ): ((entries: readonly Entry[], entry: Entry) => string[]) | null {
   const { $each, $join = $each, $do, with: between } = tree;
   if ($join === undefined) return null;
-  const each = itemsOf($join, lookup);
+  const items = itemsOf($join, lookup);
   const text = compileText(asText($do ?? ''), lookup);
   return (entries, entry) => {
-    const texts = each(entries, entry).flatMap(([one, item]) => {
+    const texts = textsOver(items, entries, entry, (one, item) => {
       const found = evaluate(text, one, item);
-      return found === undefined ? [] : [asText(found)];
+      return found === undefined ? undefined : asText(found);
     });
     return $each !== undefined || texts.length === 0 ? texts : [texts.join(asText(between ?? ''))];
   };
 }
 
-type Items = (entries: readonly Entry[], entry: Entry) => readonly (readonly [Entry, Item | undefined])[];
+/** The values of a mapping such as `variables`; null: recipients. */
+type Items = ((entry: Entry) => readonly Item[]) | null;
 
-/** `recipients`, or the values of a mapping such as `variables`. */
 function itemsOf(name: Json | undefined, lookup: Lookup): Items {
-  if (name === 'recipients') return (entries) => entries.map((entry) => [entry, undefined]);
+  if (name === 'recipients') return null;
   const value = lookup(asText(name ?? '')) ?? { constant: undefined };
-  return (_entries, entry) => {
+  return (entry) => {
     const found = evaluate(value, entry, undefined);
     if (found === undefined || found === null || typeof found !== 'object') return [];
-    return Object.entries(found).map(([key, inner]) => [entry, { name: key, value: inner as Json }]);
+    return Object.entries(found).map(([key, inner]) => ({ name: key, value: inner as Json }));
   };
 }
 
+function textsOver(
+  items: Items,
+  entries: readonly Entry[],
+  entry: Entry,
+  textOf: (entry: Entry, item: Item | undefined) => string | undefined,
+): string[] {
+  const texts: string[] = [];
+  const add = (text: string | undefined): void => {
+    if (text !== undefined) texts.push(text);
+  };
+  if (items === null) for (const one of entries) add(textOf(one, undefined));
+  else for (const item of items(entry)) add(textOf(entry, item));
+  return texts;
+}
+
 /** The keys of several mappings in one; of two values for one key, the later counts. */
-function mergeOf(parts: Json, lookup: Lookup): Written {
-  const written = (isList(parts) ? parts : [parts]).map((part) => writtenJson(part, lookup));
-  const there = written.filter((part) => part !== undefined);
-  if (there.length <= 1) return there[0];
+function mergeOf(parts: Json, lookup: Lookup, key: string): Written {
+  const kept = (isList(parts) ? parts : [parts]).filter((part) => writtenJson(part, lookup) !== undefined);
+  const [only] = kept;
+  if (kept.length <= 1) return only === undefined ? undefined : writtenJson(only, lookup, key);
+  const there = kept.map((part) => writtenJson(part, lookup));
   return (entries, entry, item) => {
     const texts: string[] = [];
     for (const part of there) {
       const text = typeof part === 'function' ? part(entries, entry, item) : part;
       if (text !== undefined && text !== '{}' && text !== 'null') texts.push(text);
     }
-    if (texts.length <= 1) return texts[0];
+    if (texts.length === 0) return undefined;
+    if (texts.length === 1) return key + texts[0];
     // Not by assignment, which would lose a key `__proto__`.
-    return JSON.stringify(Object.fromEntries(texts.flatMap((text) => Object.entries(JSON.parse(text) as JsonObject))));
+    const pairs = texts.flatMap((text) => Object.entries(JSON.parse(text) as JsonObject));
+    return key + JSON.stringify(Object.fromEntries(pairs));
   };
 }
 
