@@ -85,17 +85,18 @@ function jsonOf(value: Value, key: string): Written {
 /** Absent parts are left out, and so is the whole where all of them are absent, unless it was written empty. */
 function listOf(parts: readonly Written[], open: string, close: string, isEmpty: boolean): Written {
   if (isEmpty) return open + close;
-  const joined = joinConstants(parts);
-  if (joined.length === 0) return undefined;
-  const [only] = joined;
-  if (joined.length === 1 && typeof only === 'string') return open + only + close;
+  const [head, ...rest] = joinConstants(parts);
+  if (head === undefined) return undefined;
+  const start = typeof head === 'string' ? open + head : null;
+  if (start !== null && rest.length === 0) return start + close;
   return (entries, entry, item) => {
-    let inner = '';
-    for (const part of joined) {
+    const first = typeof head === 'string' ? undefined : head(entries, entry, item);
+    let whole = start ?? (first === undefined ? '' : open + first);
+    for (const part of rest) {
       const text = typeof part === 'string' ? part : part(entries, entry, item);
-      if (text !== undefined) inner += inner === '' ? text : `,${text}`;
+      if (text !== undefined) whole = whole === '' ? open + text : `${whole},${text}`;
     }
-    return inner === '' ? undefined : open + inner + close;
+    return whole === '' ? undefined : whole + close;
   };
 }
 
