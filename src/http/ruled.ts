@@ -15,8 +15,8 @@ export function ruled(
 ): readonly (Verdict | null)[] {
   const { wire } = context;
   const nothing = recipients.map(() => null);
+  if (!areRulesOpen(attempt)) return nothing;
   const { status } = attempt;
-  if (status === null || !areRulesOpen(attempt)) return nothing;
   const lists = entryListsOf(document, wire);
   const whole = wordOf(status, document, undefined, wire.rules);
   if (recipients.length === 1) {
@@ -41,8 +41,8 @@ export function ruled(
   });
 }
 
-export function areRulesOpen({ status, error, phase }: Attempt): boolean {
-  return status !== null && error === null && phase !== 'P2';
+export function areRulesOpen(attempt: Attempt): attempt is Attempt & { readonly status: number } {
+  return attempt.status !== null && attempt.error === null && attempt.phase !== 'P2';
 }
 
 /** Entries of one recipient that disagree leave a doubt: one part of the message may be on its way. */

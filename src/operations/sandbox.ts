@@ -49,7 +49,7 @@ export const SANDBOX = {
   provider: {
     flag: '--provider <name>',
     says: 'speak the API of a provider, by the examples beside its file',
-    more: 'A name, or the path of a file of yours.',
+    more: 'A name, or the path of a provider file.',
     without: 'messages-v2',
   },
   answers: {

@@ -1,3 +1,4 @@
+import { escapePattern } from '../util/escape.ts';
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
 import type { AddressForm, NumberForm, RequestFile } from './provider.ts';
 import { asText, type Piece, piecesOf } from './text.ts';
@@ -43,7 +44,9 @@ function textReader(text: string, prefix: Prefix): Read {
   if (!pieces.some(isPlaceholder)) return (value) => (asText(value as Json) === text ? [] : null);
   const addresses = pieces.filter(isAddress);
   if (addresses.length === 0) return () => [];
-  const source = pieces.map((piece) => (!isPlaceholder(piece) ? verbatim(piece) : isAddress(piece) ? '(.*)' : '.*?'));
+  const source = pieces.map((piece) =>
+    !isPlaceholder(piece) ? escapePattern(piece) : isAddress(piece) ? '(.*)' : '.*?',
+  );
   const pattern = new RegExp(`^${source.join('')}$`, 's');
   return (value) => {
     if (typeof value !== 'string' && typeof value !== 'number') return null;
@@ -140,15 +143,11 @@ function isAddress(piece: Piece): piece is Exclude<Piece, string> {
   return isPlaceholder(piece) && (ADDRESS.test(piece.name) || ADDRESS.test(piece.instead ?? ''));
 }
 
-function verbatim(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
 const ADDRESS = /^to(?:\.[a-z]+)?$/;
 const ADDRESSED = /[{|]to(?:\.[a-z]+)?[}|]/;
 
-/** A list where a name comes again, as `$each` writes it. */
-function fieldsOf(request: string): JsonObject {
+/** The fields of a form: a list where a name comes again, as `$each` writes it. */
+export function fieldsOf(request: string): JsonObject {
   const fields: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(request)) fields[name] = [...(fields[name] ?? []), value];
   return Object.fromEntries(

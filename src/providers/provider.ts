@@ -33,7 +33,7 @@ export interface ValueSpec {
   readonly optional: boolean;
 }
 
-export type Auth =
+type Auth =
   | { readonly basic: readonly [user: string, password: string] }
   | { readonly header: Readonly<Record<string, string>> }
   | {

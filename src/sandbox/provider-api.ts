@@ -1,7 +1,8 @@
 import type { ValidateFunction } from 'ajv';
-import { createAddressReader } from '../providers/addresses.ts';
+import { createAddressReader, fieldsOf } from '../providers/addresses.ts';
 import type { AddressForm, AnswerRule, Provider, RequestFile } from '../providers/provider.ts';
 import { piecesOf } from '../providers/text.ts';
+import { escapePattern } from '../util/escape.ts';
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
 import { bareNumber } from './endings.ts';
 
@@ -36,7 +37,7 @@ export interface ProviderRequest {
   readonly form: RequestFile;
 }
 
-export interface ProviderAnswer {
+interface ProviderAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -144,20 +145,8 @@ function addressOf({ channels }: Provider, form: RequestFile): AddressForm {
 }
 
 function patternOf(url: string): RegExp {
-  const parts = (piecesOf(url) ?? [url]).map((piece) => (typeof piece === 'string' ? escaped(piece) : '[^/?]+'));
+  const parts = (piecesOf(url) ?? [url]).map((piece) => (typeof piece === 'string' ? escapePattern(piece) : '[^/?]+'));
   return new RegExp(`^${parts.join('')}$`);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}
-
-/** A list where a name comes again. */
-function fieldsOf(body: string): JsonObject {
-  const fields = Map.groupBy(new URLSearchParams(body), ([name]) => name);
-  const oneOrAll = (pairs: readonly (readonly [string, string])[]): Json =>
-    pairs.length === 1 ? (pairs[0]?.[1] ?? '') : pairs.map(([, value]) => value);
-  return Object.fromEntries([...fields].map(([name, pairs]) => [name, oneOrAll(pairs)]));
 }
 
 /** The references of handbill, in both spellings, from any place. */
@@ -201,8 +190,8 @@ function exampleFor(words: readonly Word[], status: number, answers: readonly An
   const kindOf = (one: number): number => Math.floor(one / 100);
   const sameOf = (some: readonly AnswerExample[], word: Word | 'split'): AnswerExample | undefined => {
     const same = some.filter(({ then }) => then === word);
-    const alike = same.find((one) => one.status === status);
-    return alike ?? same.find((one) => kindOf(one.status) === kindOf(status)) ?? same[0];
+    const exact = same.find((one) => one.status === status);
+    return exact ?? same.find((one) => kindOf(one.status) === kindOf(status)) ?? same[0];
   };
   const [word = 'accepted', ...others] = new Set(words);
   const mixed = several.find(({ then }) => isList(then) && isSame(then, words));

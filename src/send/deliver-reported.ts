@@ -31,7 +31,7 @@ export async function deliverReported(task: SendTask, byReport: SentMessage, con
       // A later report may prove that the message was delivered after all.
       if (!context.isUnreached(byReport)) return context.endpoint.release();
       const request = upToDate(first, task, context);
-      if (isOutside(request, context)) return context.endpoint.release();
+      if (request !== first && isOutside(request, context)) return context.endpoint.release();
       const claim = { ...context.claimOf(task, 0), byReport: true };
       const answer = (await context.groupCommit.claim([claim]))?.[0];
       if (answer !== 'claimed') release(answer, context);

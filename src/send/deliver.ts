@@ -59,8 +59,9 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
     let facts: Attempt;
     let verdict: Verdict;
     if (connection === 'open') {
-      request = upToDate(request, task, context);
-      if (isOutside(request, context)) return context.endpoint.release();
+      const current = upToDate(request, task, context);
+      if (current !== request && isOutside(current, context)) return context.endpoint.release();
+      request = current;
       const answer = (await context.groupCommit.claim([context.claimOf(task, attempt)]))?.[0];
       if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') attempt += 1;

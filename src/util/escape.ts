@@ -128,3 +128,8 @@ export function shellWord(text: string): string {
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** A text as a part of a regular expression, outside of a class. */
+export function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,3 +1,5 @@
+import { escapePattern } from './escape.ts';
+
 const REDACTED = '[key]';
 /** A shorter piece of an encoded secret could be in any text by chance. */
 const SHORTEST_PIECE = 8;
@@ -69,10 +71,6 @@ function base64Forms(secret: string): readonly string[] {
   });
   const standard = [whole, whole.replace(/=+$/, ''), ...pieces.filter((piece) => piece.length >= SHORTEST_PIECE)];
   return standard.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
 /** For logs and terminal diagnostics: `+44•••••••0123`, `a•••@example.com`. Machine formats hold them as they are. */

@@ -31,10 +31,15 @@ function differences(word: string, meant: string): number {
   return word[at] === meant[at + 1] && word[at + 1] === meant[at] ? 1 : found;
 }
 
-/** `Did you mean "x"?`, or nothing: spread it into a diagnostic. */
+/**
+ * `Did you mean "x"?`, or nothing: spread it into a diagnostic. Where no name is near, it names those that
+ * begin with the word and a hyphen.
+ */
 export function didYouMean(word: string, candidates: Iterable<string>): { hint?: string } {
-  const candidate = nearest(word, candidates);
-  return candidate === null ? {} : { hint: `Did you mean "${candidate}"?` };
+  const all = [...candidates];
+  const candidate = nearest(word, all);
+  const meant = candidate === null ? all.filter((one) => one.startsWith(`${word}-`)) : [candidate];
+  return meant.length === 0 ? {} : { hint: `Did you mean ${meant.map((one) => `"${one}"`).join(' or ')}?` };
 }
 
 /** Whether a word is another one, but for one or two letters. */

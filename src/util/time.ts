@@ -1,4 +1,5 @@
 import { trimBlanks, yamlName } from './cell.ts';
+import { escapePattern } from './escape.ts';
 
 /* Milliseconds are since 1970. Days in the zone of a campaign are in plan/calendar.ts. */
 
@@ -275,7 +276,7 @@ export function readDateFormat(pattern: string): CellFormat | { readonly problem
       if (/[0-9]/.test(text)) return { problem: 'has a digit, which could belong to the date', hint: LETTERS };
       if (token === "'") return { problem: 'has a quote that is not closed', hint: "An apostrophe is written ''." };
       // Programs write a narrow space before PM.
-      source += text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s/gu, '\\s');
+      source += escapePattern(text).replace(/\s/gu, '\\s');
       example += text;
       isShortBefore = isFieldBefore = false;
       continue;

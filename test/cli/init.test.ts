@@ -221,7 +221,7 @@ describe('a provider', () => {
     expect(Object.keys(production.secrets ?? secrets)).toEqual(Object.keys(secrets));
   });
 
-  it('is sent to the sandbox all the same until it is named', async () => {
+  it('is sent to the sandbox until it is named', async () => {
     using folder = createProject({});
     await handbillHere(folder.root, ['init', '--provider', 'twilio']);
     const { status, out } = await handbillHere(folder.root, ['send', 'hello', '--format', 'json']);
@@ -530,13 +530,13 @@ describe('on a terminal', () => {
       '4',
       'Germany',
       'de',
-      'nobody',
+      'stranger',
       'Mill <hello@mill.example>',
       '',
     ]);
     expect(out).toContain('Made in');
     expect(asked).toContain('is not a country with telephone numbers');
-    expect(asked).toContain('"nobody" is not a sender of emails');
+    expect(asked).toContain('"stranger" is not a sender of emails');
     expect(parse(readFileSync(folder.path('campaigns/hello/campaign.yaml'), 'utf8'))).toMatchObject({
       channel: 'email',
       from: 'Mill <hello@mill.example>',

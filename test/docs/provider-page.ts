@@ -34,7 +34,7 @@ export function wireOfExample(): Wire {
 
 /** The form of a message of a campaign `table` in rich text. */
 export function formOf(provider: Provider, channel: Channel): RequestForm {
-  const nobody = {
+  const unset = {
     accountReference: null,
     metaData: null,
     template: null,
@@ -46,7 +46,7 @@ export function formOf(provider: Provider, channel: Channel): RequestForm {
   const form = compileRequest(
     provider,
     {
-      ...nobody,
+      ...unset,
       campaign: 'table',
       channel,
       address: 'msisdn',

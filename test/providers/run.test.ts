@@ -178,7 +178,7 @@ describe('each attempt', () => {
     expect(bodies().map(({ left }) => left)).toEqual([3600, 2400]);
   });
 
-  it('has a token of its own, where the provider takes JSON Web Tokens', async () => {
+  it('has its own token, where the provider takes JSON Web Tokens', async () => {
     gateway('', 'auth: { jwt: { alg: HS256, key: "{secret.token}", claims: { iss: handbill, iat: now } } }');
     vi.useFakeTimers({ toFake: ['Date'] });
     const later: Behaviour = (request) => {

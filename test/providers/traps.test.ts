@@ -256,7 +256,7 @@ describe('requests', () => {
   it.each<[trap: string, provider: string, example: RequestExample, part: string]>([
     ['5 milliseconds in one API', 'vonage-sms', sms({ validForSeconds: 3600 }), 'ttl=3600000'],
     ['5 seconds in the other', 'vonage-messages', sms({ validForSeconds: 3600 }), '"ttl":3600'],
-    ['5 the unit is said', 'infobip', sms({ validForSeconds: 3600 }), '"amount":3600,"timeUnit":"SECONDS"'],
+    ['5 the request names the unit', 'infobip', sms({ validForSeconds: 3600 }), '"amount":3600,"timeUnit":"SECONDS"'],
     ['6 the encoding by the text', 'vonage-sms', sms({ text: 'Hi ☀' }), 'type=unicode'],
     ['6 the encoding by the text', 'vonage-sms', sms(), 'type=text'],
     ['6 the encoding by the text', 'gatewayapi', sms({ text: 'Hi ☀' }), '"encoding":"UCS2"'],

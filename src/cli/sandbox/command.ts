@@ -79,11 +79,12 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
   const webhook = await webhookOptions(flags, context);
   const { devices, receipts } = flags;
   const sandbox = await startSandbox({
-    ...given(flags, 'port', 'latencyMs', 'scripts', 'maxRecipients', 'fields', 'provider', 'answers'),
+    ...given(flags, 'port', 'latencyMs', 'scripts', 'maxRecipients', 'fields', 'provider'),
     now: context.now,
     ...(own === '' ? {} : { apiKey: own }),
     ...(webhook === undefined ? {} : { webhook }),
     ...(devices === undefined ? {} : { devices: resolve(context.cwd, devices) }),
+    ...(flags.answers === undefined ? {} : { answers: resolve(context.cwd, flags.answers) }),
     ...(receipts === undefined ? {} : { receipts: resolve(context.cwd, receipts) }),
     ...(flags.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });
