@@ -38,7 +38,7 @@ it('a claim that is written in the very turn of a stop is given back, in the led
       },
     },
     rateLimiter: { isFree: () => true, token: () => undefined, take: () => true },
-    expand: { one: () => ({ reference: 'r', body: '{}' }) },
+    expand: { one: () => ({ reference: 'r', body: '{}', form: { countsDown: false } }) },
     closed: () => null,
     claimOf: () => ({ ...claimOf(0), attempts: 0 }),
     progress: {},
