@@ -11,31 +11,24 @@ interface Fault {
   readonly isPermanent: boolean;
 }
 
-interface Surroundings {
-  readonly state: DeliveryState;
-  /** It was an RCS message, where 404 means a user that RCS does not reach. */
-  readonly isRcs: boolean;
-  /** Codes of the project and its provider by what they mean, folded. */
-  readonly codes: OwnCodes;
-}
-
+/** Codes of the project and its provider by what they mean, folded. */
 export type OwnCodes = readonly (readonly [DeliveryCause, ReadonlySet<string>])[];
 
 /**
- * The cause of a failed message, if one follows. Codes count first, and those of the project before all others. Then
- * sentences, because few providers document their codes. Null for messages that are on their way or have arrived.
+ * The cause of a failed message, if one follows. Codes count first, and those of the project and its provider before all
+ * others. Then sentences, because few providers document their codes. Null for messages that are on their way or have
+ * arrived.
  *
  * A person who opted out is suppressed. So a sentence about a sender, a text or a link on some list does not count as
  * an opt-out: it would suppress all recipients.
  */
-export function causeOf(fault: Fault, { state, isRcs, codes: own }: Surroundings): DeliveryCause | null {
+export function causeOf(fault: Fault, state: DeliveryState, own: OwnCodes): DeliveryCause | null {
   if (ON_ITS_WAY.has(state)) return null;
   const { text, isPermanent } = fault;
   const codes = [fault.code, ...fault.names].filter((code) => code !== null).map(foldName);
   const words = text === null ? codes : [...codes, foldName(text)];
   for (const [cause, known] of own) if (words.some((word) => known.has(word))) return cause;
   for (const [cause, known] of CODES) if (codes.some((code) => known.has(code))) return cause;
-  if (isRcs && codes.includes('404')) return 'unsupported-channel';
   const sentences = [text, ...fault.names].filter((one) => one !== null).map(spaced);
   if (sentences.some(saysOptedOut)) return 'opted-out';
   if (sentences.some((one) => UNSUPPORTED.test(one) && !ABOUT_CONTENT.test(one))) return 'unsupported-channel';
@@ -46,20 +39,17 @@ export function causeOf(fault: Fault, { state, isRcs, codes: own }: Surroundings
 
 const ON_ITS_WAY: ReadonlySet<DeliveryState> = new Set(['queued', 'sent', 'delivered', 'read']);
 
-/** Vonage 12xx and 13xx, Twilio 2xxxx, 3xxxx and 6xxxx, WhatsApp 131xxx, Sinch and the words of `wire`; folded. */
-const CODES: readonly (readonly [DeliveryCause, ReadonlySet<string>])[] = [
-  [
-    'opted-out',
-    foldedSet('1240 21610 131050 unsubscribed user-unsubscribed recipient-unsubscribed opted-out recipient-opted-out'),
-  ],
+/** Words that mean one thing in every API, folded. A number means something else in another API: provider files have those. */
+const CODES: OwnCodes = [
+  ['opted-out', foldedSet('unsubscribed user-unsubscribed recipient-unsubscribed opted-out recipient-opted-out')],
   [
     'unsupported-channel',
-    foldedSet(`1300 63003 63024 131026 channel-not-supported unsupported-channel channel-unsupported
-      channel-not-supported-by-recipient recipient-channel-not-supported recipient-invalid-channel-identity
-      recipient-not-reachable-on-channel no-channels-left no-channel-left not-rcs-enabled rcs-not-supported
-      rcs-not-enabled not-rcs-capable no-capability channel-capability-missing`),
+    foldedSet(`channel-not-supported unsupported-channel channel-unsupported channel-not-supported-by-recipient
+      recipient-channel-not-supported recipient-invalid-channel-identity recipient-not-reachable-on-channel
+      no-channels-left no-channel-left not-rcs-enabled rcs-not-supported rcs-not-enabled not-rcs-capable no-capability
+      channel-capability-missing`),
   ],
-  ['gone', foldedSet('1190 30005 unknown-subscriber ec-unknown-subscriber unallocated-number absent-permanent')],
+  ['gone', foldedSet('unknown-subscriber ec-unknown-subscriber unallocated-number absent-permanent')],
 ];
 
 function foldedSet(words: string): ReadonlySet<string> {

@@ -163,7 +163,6 @@ export function readReport(
   // A text beside a state that is not a failure describes the state, unless it is called an error.
   const said = fault !== null && (!isOnItsWay || fault.isPlain) ? fault : null;
   const text = takeField('text', level, fields, textOf, { reach: 'event', trace });
-  const about = { state, isRcs: channel === 'rcs', codes: reading.codes };
   const names = [...(said?.names ?? []), ...(word === '' ? [] : [word])];
   return {
     kind: 'delivery',
@@ -175,7 +174,7 @@ export function readReport(
     word: word === '' ? null : word,
     cause: optsOut(level, reading)
       ? 'opted-out'
-      : causeOf({ code: null, text: null, isPermanent: false, ...said, names }, about),
+      : causeOf({ code: null, text: null, isPermanent: false, ...said, names }, state, reading.codes),
     error: said === null ? null : errorText(said),
     textHash: text === null || text === '' ? null : hash('sha256', text, 'hex'),
     atMs: readAt(level, nowMs, fields, trace),
