@@ -81,7 +81,9 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     fence,
     check,
     recipientsPerRequest:
-      isPersonal || isRedirected || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
+      isPersonal || isRedirected || campaign.recipients.kind === 'contact'
+        ? 1
+        : Math.min(campaign.send.recipientsPerRequest, environment.provider.limits.recipients),
     referenceOf,
     expander: (startMs, more) =>
       createExpander(campaign, environment, referenceOf, {

@@ -63,9 +63,10 @@ function counted(counts: Readonly<Record<string, number>>, { number }: Formats):
 
 /** Only if the campaign sets more than one recipient per request. */
 function requestsText({ plan, formats }: PreviewRows): string | null {
-  const { recipientsPerRequest: most } = plan.campaign.send;
-  if (most === 1) return null;
-  if (plan.recipientsPerRequest > 1) return `with up to ${formats.number(most)} recipients each`;
+  if (plan.campaign.send.recipientsPerRequest === 1) return null;
+  if (plan.recipientsPerRequest > 1) return `with up to ${formats.number(plan.recipientsPerRequest)} recipients each`;
+  const { title, limits } = plan.environment.provider;
+  if (limits.recipients === 1) return `with one recipient each: ${safeLine(title)} takes one in a request`;
   return plan.campaign.recipients.kind === 'contact'
     ? 'with one recipient each: a contact has no metadata'
     : 'with one recipient each: the message differs from row to row';
