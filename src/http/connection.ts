@@ -109,11 +109,12 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.state = 'busy';
     this.#exchange = exchange;
     exchange.carrier = this;
-    const { headers, idempotencyHeader } = this.#options;
+    const { origin, headers, idempotencyHeader } = this.#options;
     const { body, target, reference, authorization } = exchange;
     const own = ['content-type', target.contentType, ...headers];
     if (idempotencyHeader !== null) own.push(idempotencyHeader, reference);
     if (authorization !== null) own.push('authorization', authorization);
+    exchange.sent = { url: origin + target.path, headers: own, body };
     this.#client.dispatch({ path: target.path, method: 'POST', headers: own, body, blocking: false }, exchange);
     this.#client.dispatch(this.#probe, this);
   }
@@ -308,6 +309,8 @@ export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
 /** Share of the time limit after which a request is not started any more. */
 const LATEST_START = 0.75;
 
+type Headers = NonNullable<Attempt['headers']>;
+
 interface Carrier {
   readonly answering: AnsweringConnection;
   readonly idHeader: string | null;
@@ -337,6 +340,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly startedAt: number;
   readonly deadline: number;
   carrier: Carrier | null = null;
+  sent: NonNullable<Attempt['sent']> | null = null;
   done = false;
   /** The whole response came, and the connection is in order. */
   clean = false;
@@ -345,10 +349,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'P1';
   #responseBegan = false;
   #status: number | null = null;
-  #contentType: string | null = null;
-  #contentEncoding: string | null = null;
-  #retryAfter: string | null = null;
-  #headerId: string | null = null;
+  #answered: Headers | null = null;
   #chunk: Buffer | null = null;
   #chunks: Buffer[] | null = null;
 
@@ -383,15 +384,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#responseBegan = true;
   }
 
-  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(_: unknown, status: number, headers: Headers): void {
     if (status < 200) return;
     this.#phase = 'P3';
     this.#status = status;
-    this.#contentType = first(headers['content-type']);
-    this.#contentEncoding = first(headers['content-encoding']);
-    this.#retryAfter = first(headers['retry-after']);
-    const idHeader = this.carrier?.idHeader ?? null;
-    if (idHeader !== null) this.#headerId = first(headers[idHeader]);
+    this.#answered = headers;
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -408,7 +405,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#phase = 'P4';
-    const encoding = this.#contentEncoding ?? '';
+    const encoding = first(this.#answered?.['content-encoding']) ?? '';
     if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);
     else this.#finish({ code: 'HANDBILL_ENCODED_BODY', message: 'The answer is compressed, which was not asked for.' });
   }
@@ -428,13 +425,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.done) return;
     this.done = true;
     this.clean = error === null;
+    const idHeader = this.carrier?.idHeader ?? null;
     const attempt: Attempt = {
       phase: this.#phase,
       status: this.#status,
       error: error !== null && this.#phase === 'P2' && this.#responseBegan ? partial(error) : error,
-      contentType: this.#contentType,
-      retryAfter: this.#retryAfter,
-      headerId: this.#headerId,
+      contentType: first(this.#answered?.['content-type']),
+      retryAfter: first(this.#answered?.['retry-after']),
+      headerId: idHeader === null ? null : first(this.#answered?.[idHeader]),
+      headers: this.#answered,
+      sent: this.#phase === 'P1' ? null : this.sent,
       body: error?.code === 'HANDBILL_ENCODED_BODY' ? '' : this.#text(),
       latencyMs: performance.now() - this.startedAt,
       connection: this.carrier?.answering,

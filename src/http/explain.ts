@@ -1,6 +1,7 @@
 import type { Attempt } from '../model.ts';
 import { ruleFor } from '../providers/rules.ts';
 import { parseExactly, pointerTo } from '../util/json.ts';
+import { createRedactor } from '../util/redact.ts';
 import { type Addressee, type CompiledWire, entryListsOf, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
 import { areRulesOpen } from './ruled.ts';
@@ -17,6 +18,46 @@ export interface AnswerReading {
   readonly decidedBy: string;
   /** Null: the answer does not have handbill's reference. */
   readonly referenceAt: string | null;
+}
+
+/** A request as it was posted, and its answer. Secrets are hidden. */
+export interface ShownExchange {
+  /** Null: nothing was posted. */
+  readonly request: (ShownMessage & { readonly method: 'POST'; readonly url: string }) | null;
+  /** Null: none came. */
+  readonly answer: (ShownMessage & { readonly status: number }) | null;
+  /** For each recipient of the request. */
+  readonly readings: readonly AnswerReading[];
+}
+
+export interface ShownMessage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Headers of an answer that help a person. Others, such as cookies, may be secrets. */
+const TELLING =
+  /^(?:content-(?:type|encoding)|location|www-authenticate|retry-after|.*(?:request|message|trace|correlation)-?(?:uu)?id|.*rate-?limit.*)$/;
+
+/** For a person who tries an API. @param secrets - short ones are hidden too: some other texts may be hidden with them */
+export function showExchange(
+  { sent = null, status, headers, body }: Attempt,
+  readings: readonly AnswerReading[],
+  secrets: readonly string[],
+): ShownExchange {
+  const texts = sent?.headers ?? [];
+  const posted = new Map(texts.flatMap((name, i) => (i % 2 === 0 ? [[name, texts[i + 1] ?? ''] as const] : [])));
+  // A name with its password in Base64, or a token that was made for this request.
+  const credentials = posted.get('authorization')?.split(' ').at(-1) ?? '';
+  const hide = createRedactor([...secrets, credentials]);
+  const hidden = (pairs: Iterable<readonly [string, unknown]>): Readonly<Record<string, string>> =>
+    Object.fromEntries([...pairs].map(([name, value]) => [name, hide(String(value))]));
+  const telling = Object.entries(headers ?? {}).filter(([name]) => TELLING.test(name));
+  return {
+    request: sent && { method: 'POST', url: hide(sent.url), headers: hidden(posted), body: hide(sent.body) },
+    answer: status === null ? null : { status, headers: hidden(telling), body: hide(body) },
+    readings,
+  };
 }
 
 /** For a person who tries an API: how handbill read its answer, and why. */

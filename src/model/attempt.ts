@@ -9,6 +9,10 @@ export interface Attempt {
   readonly error: AttemptError | null;
   readonly contentType: string | null;
   readonly retryAfter: string | null;
+  /** Those of the answer; absent: none came. */
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>> | null;
+  /** The request as it was posted, with its secrets, and names and values of headers in turn; absent: none was made. */
+  readonly sent?: { readonly url: string; readonly headers: readonly string[]; readonly body: string } | null;
   /** The header that holds the message id; null or absent: no header does. */
   readonly headerId?: string | null;
   /** Whole body of the answer in P4, else what came of it. At most 64 KiB. */

@@ -1,6 +1,6 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
-import type { AnswerReading } from '../http/explain.ts';
+import type { AnswerReading, ShownExchange } from '../http/explain.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { type Campaign, type Environment, LEDGER_CODES, type ListGuards } from '../model.ts';
 import { checkList } from '../plan/check.ts';
@@ -10,6 +10,7 @@ import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
+import type { RunEvent } from '../send/event.ts';
 import { createMemory } from '../send/memory.ts';
 import { safeLine } from '../util/escape.ts';
 import { given } from '../util/given.ts';
@@ -19,22 +20,14 @@ import { checkAllow } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
 
 /** Passed unchanged to the start of each message. */
-const PASSED = [
-  'random',
-  'concurrency',
-  'ratePerSecond',
-  'signal',
-  'cutSignal',
-  'onEvent',
-  'explainsAnswers',
-  'timers',
-] as const;
+const PASSED = ['random', 'concurrency', 'ratePerSecond', 'signal', 'cutSignal', 'timers'] as const;
 
 interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
       | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow')
+      | 'onEvent'
       | (typeof PASSED)[number]
     > {
   /** Empty: the testers in handbill.yaml whose channel fits. */
@@ -96,16 +89,24 @@ export async function sendTest(target: string, options: SendTestOptions) {
     return answer;
   };
   const results: StartResult[] = [];
+  const exchanges: (ShownExchange & { readonly run: string })[] = [];
   for (const plan of plans) {
     const last = results.at(-1);
     if (last !== undefined && (ENDS.has(last.exit) || options.signal?.aborted === true)) break;
     // The first message has made or accepted the ledger.
     const allow = last === undefined ? (options.allow ?? []) : [];
-    const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, allow };
-    results.push(await sendPlan(plan, start, createMemory()));
+    const shown: ShownExchange[] = [];
+    const onEvent = (event: RunEvent): void => {
+      if (event.kind === 'answer') shown.push(event.exchange);
+      options.onEvent?.(event);
+    };
+    const own = { cwd, env: options.env, now, environment, confirm, allow, onEvent, explainsAnswers: true };
+    const result = await sendPlan(plan, { ...given(options, ...PASSED), ...own }, createMemory());
+    results.push(result);
+    exchanges.push(...shown.map((exchange) => ({ run: result.report.run, ...exchange })));
   }
   const exit = results.reduce<ExitStatus>((worst, one) => (one.exit > worst ? one.exit : worst), EXIT.done);
-  return { question, results: results.map((result) => toSendResult(result, [])), exit };
+  return { question, results: results.map((result) => toSendResult(result, [])), exchanges, exit };
 }
 
 /** A problem that stopped one message would also stop the next. */

@@ -169,7 +169,10 @@ export function judge(facts: Attempt, addressees: readonly Addressee[], context:
   if (best === undefined) throw new Error('a request has a recipient');
   const { onAnswer, wire } = context;
   if (onAnswer !== null) {
-    for (const [i, one] of addressees.entries()) onAnswer(explainAnswer(facts, one, verdicts[i] ?? best, wire));
+    onAnswer(
+      facts,
+      addressees.map((one, i) => explainAnswer(facts, one, verdicts[i] ?? best, wire)),
+    );
   }
   note(facts, best, context);
   return { verdicts, best };
@@ -331,7 +334,7 @@ export interface SendContext {
   /** Whether the environment was ever accepted at this address: by this start, its other workers, or before. */
   readonly isAccepting: () => boolean;
   readonly answers: AnswerCheck;
-  readonly onAnswer: ((reading: AnswerReading) => void) | null;
+  readonly onAnswer: ((facts: Attempt, readings: readonly AnswerReading[]) => void) | null;
   readonly attempts: number;
   readonly expand: Expander;
   /** The only addresses that the environment sends to; null: all. */

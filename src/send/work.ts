@@ -1,4 +1,5 @@
 import { createAnswerCheck } from '../http/connection-answers.ts';
+import { showExchange } from '../http/explain.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
 import { type HeldShards, isRedirected, type RunRecord } from '../ledger/records.ts';
 import { stoppedTopic } from '../ledger/suppressions.ts';
@@ -180,7 +181,11 @@ export async function openWork(
       return acceptedBefore;
     },
     answers: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
-    onAnswer: start.explainsAnswers === true ? (reading) => onEvent?.({ kind: 'answer', reading }) : null,
+    onAnswer:
+      start.explainsAnswers === true
+        ? (facts, readings) =>
+            onEvent?.({ kind: 'answer', exchange: showExchange(facts, readings, Object.values(secrets)) })
+        : null,
     attempts,
     expand: plan.expander(startMs, { secrets, now }),
     fence,

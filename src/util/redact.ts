@@ -31,7 +31,8 @@ function signPattern(sign: string): string {
   if (code > 0x7e) return escapePattern(sign);
   const bothCases = [...code.toString(16)].map((c) => (/[a-f]/.test(c) ? `[${c}${c.toUpperCase()}]` : c)).join('');
   const url = [`%${bothCases.padStart(2, '0')}`, ...(sign === ' ' ? ['\\+'] : [])];
-  const json = [`\\\\u0{0,3}${bothCases}`, ...('"\\/'.includes(sign) ? [`\\\\${escapePattern(sign)}`] : [])];
+  // JSON may be a text in JSON, which doubles the backslashes and adds one.
+  const json = [`\\\\{1,7}u0{0,3}${bothCases}`, ...('"\\/'.includes(sign) ? [`\\\\{1,7}${escapePattern(sign)}`] : [])];
   const html = [`&#0{0,4}${code};`, `&#[xX]0{0,4}${bothCases};`, ...(ENTITIES.get(sign) ?? [])];
   return `(?:${[...url, ...json, ...html, escapePattern(sign)].join('|')})`;
 }

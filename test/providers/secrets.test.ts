@@ -111,7 +111,9 @@ it.each([...BUILT_IN, OWN_FILE])('$name: no command shows or keeps a secret', as
   await run('preview', 'hello', ...at, '--format', 'json');
   const [to] = known.examples.requests[0]?.message.channel === 'email' ? ['ann@example.com'] : ['+447700900001'];
   await run('send', 'hello', ...at, '--yes', '--test-to', to ?? '');
-  expect(server.requests.length, shown.join('\n')).toBe(1);
+  await run('send', 'hello', ...at, '--yes', '--test-to', to ?? '', '--format', 'json');
+  expect(server.requests.length, shown.join('\n')).toBe(2);
+  expect(shown.join('\n')).toMatch(/^> POST http:/m);
   const all = server.requests.length;
   for (let i = 0; i < 4; i += 1) await run('send', 'hello', ...at, '--yes');
   expect(server.requests.length).toBeGreaterThan(all);

@@ -22,6 +22,7 @@ describe('a redactor (S7)', () => {
     ['in base64 without padding', Buffer.from(KEY).toString('base64').replaceAll('=', '')],
     ['in base64url', Buffer.from(KEY).toString('base64url')],
     ['in JSON', JSON.stringify(KEY).slice(1, -1)],
+    ['in JSON that is a text in JSON', JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
     ['in JSON as .NET writes it', netJson(KEY)],
     [
       'in HTML',

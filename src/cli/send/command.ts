@@ -235,12 +235,12 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   }
   const format = formatOfRun(flags);
   const { sendTest, stateAnswer, stateTest } = await import('../../operations/send-test.ts');
+  const { exchangeText } = await import('./exchange.ts');
   const { plan: _plan, listen: _listen, log: _log, ...wanted } = flags;
-  const answers: string[] = [];
   const quiet = flags.quiet === true;
   const signals = watchSignals(context.err);
   try {
-    const { question, results, exit } = await sendTest(target, {
+    const { question, results, exchanges, exit } = await sendTest(target, {
       ...wanted,
       ...optionsHere(context, flags.ledger),
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
@@ -251,21 +251,25 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
         context.err(`${stateTest(asked)}\n`);
         return await askYes('Type "yes" to send', context, signals.first);
       },
-      explainsAnswers: true,
       onEvent(event) {
         if (event.kind === 'warnings' && flags.quiet !== true) complain(context, event.warnings);
         if (event.kind === 'notice') complain(context, [event.notice]);
-        if (event.kind === 'answer') answers.push(`${stateAnswer(event.reading)}\n`);
       },
     });
-    if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n${answers.join('')}`);
+    if (!quiet) {
+      const readings = format === 'text' ? [] : exchanges.flatMap((one) => one.readings);
+      const said = readings.map((reading) => `${stateAnswer(reading)}\n`).join('');
+      context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n${said}`);
+    }
     const reports = results.map(({ report }) => report);
     context.exit(signals.status() ?? exit);
     if (quiet && exit === EXIT.done) return;
-    if (format === 'json') await context.out(`${JSON.stringify({ version: 1, runs: reports }, null, 2)}\n`);
+    if (format === 'json') await context.out(`${JSON.stringify({ version: 1, runs: reports, exchanges }, null, 2)}\n`);
     else {
       for (const [at, result] of results.entries()) {
         if (at > 0 && format === 'text') await context.out('\n');
+        const own = exchanges.filter(({ run }) => format === 'text' && run === result.report.run);
+        if (own.length > 0) await context.out(own.map(exchangeText).join(''));
         await printSend(result, { ...context, format, quiet, campaign: target });
       }
     }
