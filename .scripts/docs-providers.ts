@@ -374,6 +374,13 @@ const PROVIDERS_END = `## What the columns mean
 - **reference**: whether a delivery report has handbill's reference. Then it finds its recipient also where handbill never got the
   message id, which [resolves doubts](doubt.md).
 
+## What a provider cannot send
+
+\`preview\`, \`plan\`, \`send\` and \`due\` refuse a campaign that the provider of their environment cannot send: a text that is too
+long, no sender, a \`validity\` outside of its limits, content or a channel that it does not have. \`validate\` checks the
+environments whose provider has the channel of the campaign. It reports errors about the environment in \`HANDBILL_ENV\`, or about
+the only one, and warnings about the others. \`doctor CAMPAIGN --env NAME\` checks one environment.
+
 ## What is checked
 
 Tests compare each request, answer and report with the examples of the provider, byte for byte. The examples come from public

@@ -12,6 +12,8 @@ import { sharedSecrets } from '../campaign/read-webhook.ts';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
+import { environmentOf } from '../plan/plan.ts';
+import { checkProvider, checkTargets } from '../plan/provider-check.ts';
 import { type Listed, readSuppressions } from '../plan/suppression.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
@@ -128,12 +130,21 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
   return [found('project', 'skipped', `There is no handbill.yaml; the root is ${project.root}.`, { hint })];
 }
 
-async function checkCampaign(path: string, { cwd, env, now, ledger }: Given) {
+async function checkCampaign(path: string, { cwd, env, now, ledger, environment }: Given) {
   const { campaign, diagnostics, file } = await readCampaign(path, { cwd, env, now: now(), ledger });
   const own = diagnostics.filter(({ severity }) => severity === 'error');
-  if (own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
+  const faults =
+    campaign === null || own.length > 0
+      ? own
+      : environment === undefined
+        ? checkTargets(campaign, env['HANDBILL_ENV'], now()).diagnostics
+        : checkProvider(campaign, environmentOf(campaign, environment), now());
+  const checks = faults.map((one) => asCheck('campaign', one));
   const hint = 'handbill validate checks every row of its list too.';
-  return { campaign, checks: [found('campaign', 'ok', `${file ?? path} is valid.`, { hint })] };
+  if (checks.every(({ status }) => status !== 'problem')) {
+    checks.unshift(found('campaign', 'ok', `${file ?? path} is valid.`, { hint }));
+  }
+  return { campaign, checks };
 }
 
 async function campaignsOf(root: string, named: Campaign | null, { cwd, env, now }: Given) {

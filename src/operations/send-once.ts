@@ -51,8 +51,7 @@ export interface StartOptions
     ResolvedOptions {
   /** How far the list was checked, before anything is sent. */
   readonly meter?: Meter;
-  /** How each answer of the API was read becomes an event. */
-  readonly explainsAnswers?: boolean;
+  readonly onExchange?: PreparedStart['onExchange'];
   /** The start must match this plan: a change of its inputs is refused. */
   readonly planFile?: AnyPlanFile;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */

@@ -10,7 +10,6 @@ import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
-import type { RunEvent } from '../send/event.ts';
 import { createMemory } from '../send/memory.ts';
 import { safeLine } from '../util/escape.ts';
 import { given } from '../util/given.ts';
@@ -20,14 +19,13 @@ import { checkAllow } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
 
 /** Passed unchanged to the start of each message. */
-const PASSED = ['random', 'concurrency', 'ratePerSecond', 'signal', 'cutSignal', 'timers'] as const;
+const PASSED = ['random', 'concurrency', 'ratePerSecond', 'signal', 'cutSignal', 'onEvent', 'timers'] as const;
 
 interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
       | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow')
-      | 'onEvent'
       | (typeof PASSED)[number]
     > {
   /** Empty: the testers in handbill.yaml whose channel fits. */
@@ -96,12 +94,9 @@ export async function sendTest(target: string, options: SendTestOptions) {
     // The first message has made or accepted the ledger.
     const allow = last === undefined ? (options.allow ?? []) : [];
     const shown: ShownExchange[] = [];
-    const onEvent = (event: RunEvent): void => {
-      if (event.kind === 'answer') shown.push(event.exchange);
-      options.onEvent?.(event);
-    };
-    const own = { cwd, env: options.env, now, environment, confirm, allow, onEvent, explainsAnswers: true };
-    const result = await sendPlan(plan, { ...given(options, ...PASSED), ...own }, createMemory());
+    const onExchange = (one: ShownExchange): void => void shown.push(one);
+    const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, allow, onExchange };
+    const result = await sendPlan(plan, start, createMemory());
     results.push(result);
     exchanges.push(...shown.map((exchange) => ({ run: result.report.run, ...exchange })));
   }

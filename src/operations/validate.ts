@@ -16,6 +16,7 @@ import { fenceNotes } from '../plan/fence.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan } from '../plan/plan.ts';
+import { checkTargets } from '../plan/provider-check.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
@@ -251,7 +252,10 @@ function columnsText(names: readonly string[]): string {
 
 /** The whole list through the same decisions that preview shows and send carries out. */
 async function checkList(campaign: Campaign, options: Checking, collector: Collector, lists: SharedLists) {
-  const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: options.at });
+  const { usual, diagnostics: unsendable } = checkTargets(campaign, options.env['HANDBILL_ENV'], options.at);
+  await collector.addOnce(unsendable);
+  const own = { environment: 'sandbox', occurrence: 'once', provider: usual?.provider };
+  const plan = await createPlan(campaign, { ...own, nowMs: options.at });
   await collector.addOnce(plan.warnings);
   const { prices, diagnostics } = await readPriceList(campaign.project);
   await collector.addOnce(diagnostics);

@@ -1,5 +1,6 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, InputFile, ListSpec } from '../model.ts';
+import type { Provider } from '../providers/provider.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import { columnTypes } from '../recipients/query.ts';
@@ -38,7 +39,11 @@ export interface Plan {
   expander(startMs: number, more?: Pick<ExpandOptions, 'secrets' | 'now'>): Expander;
 }
 
-type PlanOptions = DayFacts & { readonly environment: string };
+type PlanOptions = DayFacts & {
+  readonly environment: string;
+  /** Texts are as long as this one takes; default: the environment's own. */
+  readonly provider?: Provider | undefined;
+};
 
 /** Opens no connection and reads no row. Throws `HandbillError` (exit 2) with all errors. */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
@@ -62,7 +67,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const mark = isRedirected ? redirectMark : null;
   const { compiled, diagnostics, isPersonal } = await compileCampaign(campaign, list, check, today, {
     mark,
-    provider: environment.provider,
+    provider: options.provider ?? environment.provider,
   });
   const limits = checkProvider(campaign, environment, options.nowMs);
   const errors = [...diagnostics, ...limits, ...redirectFaults(campaign, environment, fence)].filter(isError);

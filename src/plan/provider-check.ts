@@ -39,7 +39,7 @@ export function checkProvider(campaign: Campaign, environment: Environment, nowM
   const { recipients } = provider.limits;
   // A stand-in takes over in smaller requests: its campaign was written for another provider.
   if (campaign.send.recipientsPerRequest > recipients && environment.name === environment.identity) {
-    const message = `"send.recipientsPerRequest" is ${campaign.send.recipientsPerRequest}; ${provider.title} takes at most ${recipients}.`;
+    const message = `"send.recipientsPerRequest" is ${campaign.send.recipientsPerRequest}; ${provider.title}, the provider of ${environment.name}, takes at most ${recipients}.`;
     const hint = `Write ${recipients}, or leave it out.`;
     found.push(problem('invalid-value', message, { ...placeIn(campaign, campaign, 'send'), hint }));
   }
@@ -47,6 +47,22 @@ export function checkProvider(campaign: Campaign, environment: Environment, nowM
   return [
     ...new Map([...found, ...checkValidity(campaign, environment, nowMs)].map((one) => [keyOf(one), one])).values(),
   ];
+}
+
+/**
+ * For a command that is not about one environment: checks those whose provider has the channel, or else all but the sandbox.
+ * Errors are about the usual one: the one that HANDBILL_ENV names, or the only one. Those about others become warnings.
+ */
+export function checkTargets(campaign: Campaign, named: string | undefined, nowMs: number) {
+  const real = [...campaign.project.environments.values()].filter(({ secrets }) => secrets !== null);
+  const fitting = real.filter(({ provider }) => provider.channels[campaign.channel] !== undefined);
+  const all = fitting.length === 0 ? real : fitting;
+  const usual = all.find(({ name }) => name === named) ?? (all.length === 1 ? all[0] : undefined);
+  const diagnostics = all.flatMap((one): readonly Diagnostic[] => {
+    const found = checkProvider(campaign, one, nowMs);
+    return one === usual ? found : found.map((fault) => ({ ...fault, severity: 'warning' }));
+  });
+  return { usual, diagnostics };
 }
 
 function keyOf({ message, at }: Diagnostic): string {
@@ -108,7 +124,7 @@ function missing(campaign: Campaign, step: Step, { name, provider, vars }: Envir
     );
     const [first = '', ...others] = names.map((one) => `"${one.replace(/^var\./, 'vars.')}"`);
     const or = others.map((one) => `, or ${one} of the environment ${name}`).join('');
-    const message = `${first} is missing: ${provider.title} sends no message on ${step.channel} without it.`;
+    const message = `${first} is missing: ${provider.title}, the provider of ${name}, sends no message on ${step.channel} without it.`;
     return [problem('missing-key', message, { ...placeIn(campaign, step, 'channel'), hint: `Write ${first}${or}.` })];
   });
 }

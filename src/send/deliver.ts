@@ -168,7 +168,7 @@ export function judge(facts: Attempt, addressees: readonly Addressee[], context:
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
   const { onAnswer, wire } = context;
-  if (onAnswer !== null) {
+  if (onAnswer !== undefined) {
     onAnswer(
       facts,
       addressees.map((one, i) => explainAnswer(facts, one, verdicts[i] ?? best, wire)),
@@ -334,7 +334,7 @@ export interface SendContext {
   /** Whether the environment was ever accepted at this address: by this start, its other workers, or before. */
   readonly isAccepting: () => boolean;
   readonly answers: AnswerCheck;
-  readonly onAnswer: ((facts: Attempt, readings: readonly AnswerReading[]) => void) | null;
+  readonly onAnswer: ((facts: Attempt, readings: readonly AnswerReading[]) => void) | undefined;
   readonly attempts: number;
   readonly expand: Expander;
   /** The only addresses that the environment sends to; null: all. */

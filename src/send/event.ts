@@ -1,5 +1,4 @@
 import type { Diagnostic, ExitStatus, HandbillError } from '../errors.ts';
-import type { ShownExchange } from '../http/explain.ts';
 import type { ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Commit, Environment, Report } from '../model.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -37,8 +36,6 @@ export type RunEvent =
   | { readonly kind: 'sending'; readonly figures: Readonly<Figures> }
   /** Nothing is sent before an instant, in ms since 1970; with `reports`, it may be earlier. */
   | { readonly kind: 'waits'; readonly untilMs: number; readonly why?: 'reports' }
-  /** A request, its answer, and how that was read; only with `explainsAnswers`. */
-  | { readonly kind: 'answer'; readonly exchange: ShownExchange }
   /** Each commit, with what is on the disk now. */
   | { readonly kind: 'committed'; readonly results: readonly ResultRecord[]; readonly claims: readonly TimedClaim[] }
   /** A shared ledger is lost; a send waits for it `waitMs` at most. */

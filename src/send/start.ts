@@ -1,4 +1,5 @@
 import type { PriceList } from '../content/price.ts';
+import type { ShownExchange } from '../http/explain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Commit } from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
@@ -47,8 +48,8 @@ export interface PreparedStart {
   /** How time passes between two passes, and while it waits for reports. Default: as `timers` say. */
   readonly sleep?: Timers['sleep'] | undefined;
   readonly onEvent?: OnEvent | undefined;
-  /** How each answer was read is an event too. Default: it is not computed. */
-  readonly explainsAnswers?: boolean | undefined;
+  /** Gets each request with its answer, for people to read. Default: they are not kept. */
+  readonly onExchange?: ((exchange: ShownExchange) => void) | undefined;
   /** Poll interval for a pause while nothing is claimed, in ms. Default: 500. */
   readonly pauseLookMs?: number;
 }

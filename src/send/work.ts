@@ -60,7 +60,7 @@ export async function openWork(
   remembered: RunMemory | null,
   shared: WorkShared | null = null,
 ): Promise<Work> {
-  const { plan, ledger, concurrency, prices, reached, now, timers = TIMERS, onEvent } = start;
+  const { plan, ledger, concurrency, prices, reached, now, timers = TIMERS, onEvent, onExchange } = start;
   const { campaign, environment, fence } = plan;
   const startMs = run.startedAtMs ?? now();
   // Without a window nothing waits, and no turn of the event loop is added.
@@ -181,11 +181,7 @@ export async function openWork(
       return acceptedBefore;
     },
     answers: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
-    onAnswer:
-      start.explainsAnswers === true
-        ? (facts, readings) =>
-            onEvent?.({ kind: 'answer', exchange: showExchange(facts, readings, Object.values(secrets)) })
-        : null,
+    onAnswer: onExchange && ((facts, readings) => onExchange(showExchange(facts, readings, Object.values(secrets)))),
     attempts,
     expand: plan.expander(startMs, { secrets, now }),
     fence,

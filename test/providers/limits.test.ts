@@ -48,7 +48,8 @@ async function refusals(
     'hello/hello.hbs': 'Hi {{name}}, ',
     'hello/mail.html': '<p>Hi</p>',
   });
-  const args = [command, 'hello', '--env', 'live', ...(command === 'send' ? ['--yes'] : [])];
+  const about = command === 'validate' ? [] : ['--env', 'live'];
+  const args = [command, 'hello', ...about, ...(command === 'send' ? ['--yes'] : [])];
   const { err, out } = await handbillHere(here.root, args, { env: { KEY: 'k3y' }, now: () => NINE, width: 500 });
   expect(api.bodies).toEqual([]);
   const lines = `${err}\n${out}`.split('\n');
@@ -155,7 +156,7 @@ const CASES: readonly (readonly [what: string, Environment, campaign: string, ..
     'no sender',
     'twilio',
     SMS.replace('from: Riverside\n', ''),
-    `missing-key ${at(2, 10)} "from" is missing: Twilio sends no message on sms without it.`,
+    `missing-key ${at(2, 10)} "from" is missing: Twilio, the provider of live, sends no message on sms without it.`,
   ],
   ['a pool of senders', 'service', SMS.replace('from: Riverside\n', '')],
   [
@@ -224,5 +225,84 @@ describe('before anything is sent', () => {
     expect(await refusals('whatsapp', `${APP}from: Riverside\n`, 'preview', 'warning')).toEqual([
       `not-supported ${at(4, 7)} WhatsApp Cloud API takes no sender of a campaign: "from" is not sent.`,
     ]);
+  });
+});
+
+const TWO = `environments:
+  texts: { ${SETTINGS.twilio} }
+  others: { ${SETTINGS.vonage} }
+  mail: { ${SETTINGS.postmark} }
+`;
+
+/** What `validate` or `doctor` says about limits, as `severity message`. */
+async function said(
+  environments: string,
+  campaign: string,
+  command: readonly string[] = ['validate'],
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
+  using here = createProject({
+    'handbill.yaml': environments,
+    'hello/campaign.yaml': `name: hello\n${campaign}recipients: people.csv\n`,
+    'hello/people.csv':
+      'msisdn,email,name\n+447400123456,ann@example.com,Ann\n+447400123457,bo@example.com,Bonaventura\n',
+  });
+  const args = [...command, 'hello', '--format', 'json'];
+  const { out } = await handbillHere(here.root, args, { env: { ...env, KEY: 'k3y' }, now: () => NINE });
+  type Said = { severity?: string; status?: string; code?: string; message: string };
+  const { diagnostics, checks = diagnostics } = JSON.parse(out) as { diagnostics: Said[]; checks?: Said[] };
+  const isLimit = ({ message }: Said): boolean => /the provider of|characters; .* takes at most/.test(message);
+  return (checks ?? []).filter(isLimit).map(({ severity, status, message }) => `${severity ?? status} ${message}`);
+}
+
+const TOO_LONG = 'Twilio, the provider of texts, takes a validity from 1s to 10h, and not 2d.';
+const NO_APP = (title: string, name: string): string => `${title}, the provider of ${name}, has no channel rcs.`;
+
+describe('without naming an environment, validate', () => {
+  it.each(CASES)('finds what the only one cannot send: %s', async (_what, environment, campaign, ...found) => {
+    const isAboutList = campaign.includes('recipients:');
+    if (isAboutList) return;
+    const all = await refusals(environment as Environment, campaign, 'validate');
+    expect(all.filter((line) => found.includes(line))).toEqual(
+      found.filter((line) => !line.startsWith('invalid-rows')),
+    );
+  });
+
+  it('warns of each of several, and keeps quiet about those without the channel', async () => {
+    expect(await said(TWO, `${SMS}validity: 2d\n`)).toEqual([`warning ${TOO_LONG}`]);
+    expect(await said(TWO, SMS)).toEqual([]);
+    expect(await said(TWO, `channel: rcs\ntemplate: { text: Hi }\n`)).toEqual([
+      `error "from" is missing: Twilio, the provider of texts, sends no message on rcs without it.`,
+    ]);
+    expect(await said(TWO.replace(/^ {2}texts.*\n/m, ''), `channel: rcs\ntemplate: { text: Hi }\n`)).toEqual([
+      `warning ${NO_APP('Vonage SMS API', 'others')}`,
+      `warning ${NO_APP('Postmark', 'mail')}`,
+    ]);
+  });
+
+  it('takes the environment of HANDBILL_ENV for the one that is sent to', async () => {
+    expect(await said(TWO, `${SMS}validity: 2d\n`, ['validate'], { HANDBILL_ENV: 'texts' })).toEqual([
+      `error ${TOO_LONG}`,
+    ]);
+    expect(await said(TWO, `${SMS}validity: 2d\n`, ['validate'], { HANDBILL_ENV: 'others' })).toEqual([
+      `warning ${TOO_LONG}`,
+    ]);
+  });
+
+  it('judges the text of each row by the usual environment', async () => {
+    const text = SMS.replace('Hi', `"${LONG} {{name}}"`);
+    const one = TWO.replace(/^ {2}(?:others|mail).*\n/gm, '');
+    expect(await said(one, text)).toEqual(['error The text has 1602 characters; Twilio takes at most 1600.']);
+    expect(await said(TWO, text)).toEqual([]);
+  });
+});
+
+describe('doctor with a campaign', () => {
+  it.each<[args: readonly string[], found: readonly string[]]>([
+    [['--env', 'texts'], [`problem hello/campaign.yaml:5:11: ${TOO_LONG}`]],
+    [['--env', 'others'], []],
+    [[], [`warning hello/campaign.yaml:5:11: ${TOO_LONG}`]],
+  ])('says what the provider cannot send: %j', async (args, found) => {
+    expect(await said(TWO, `${SMS}validity: 2d\n`, ['doctor', ...args])).toEqual(found);
   });
 });

@@ -530,7 +530,7 @@ describe('what the provider cannot send', () => {
   it('refuses more recipients in a request than it takes', async () => {
     const found = await refusalsOf(`${SMS}send: { recipientsPerRequest: 101 }\n`);
     expect(found.map(({ message }) => message)).toEqual([
-      '"send.recipientsPerRequest" is 101; Gateway takes at most 100.',
+      '"send.recipientsPerRequest" is 101; Gateway, the provider of production, takes at most 100.',
     ]);
   });
 });
