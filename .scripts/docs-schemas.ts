@@ -204,6 +204,8 @@ function rowOf(root: Schema, name: string, one: Schema, required: boolean): Row 
     return { ...row, schema: { ...row.schema, ...own } };
   }
   if (file === '') {
+    if (pointer === '/definitions/answers')
+      return { name, schema, required, elsewhere: 'See [`answers`](provider-file.md#answers).' };
     const first = `environments.<name>.${pointer.split('/').at(-1)}`;
     return { name, schema, required, elsewhere: name === first ? null : `See \`${first}\`.` };
   }

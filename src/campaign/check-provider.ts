@@ -1,4 +1,5 @@
 import { type Diagnostic, problem } from '../errors.ts';
+import type { AnswerRule } from '../providers/provider.ts';
 import { piecesOf } from '../providers/text.ts';
 import { checkUrl, originOf } from '../providers/url.ts';
 import { INSIDE, isKnownName, VALUE_NAMES } from '../providers/values.ts';
@@ -10,7 +11,7 @@ import type { ProviderFile } from './written.ts';
 
 type Path = readonly (string | number)[];
 /** @param isKey - the fault is the key at the path, not its value */
-type Report = (path: Path, message: string, hint: string, isKey?: boolean) => void;
+export type Report = (path: Path, message: string, hint: string, isKey?: boolean) => void;
 
 /** Checks beyond the schema: URLs, placeholders, the mappings with a meaning, and that no recipient is lost. */
 export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<ProviderFile>>): readonly Diagnostic[] {
@@ -19,7 +20,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
     const where = isKey ? whereKey : whereValue;
     found.push(problem('invalid-value', message, { ...where(yaml, pointerTo(path)), hint }));
   };
-  const { auth, headers = {}, requests = [], channels = {}, answers = [], limits = {}, needs = [] } = file;
+  const { auth, headers = {}, requests = [], channels = {}, answers, limits = {}, needs = [] } = file;
   const named = Object.keys(headers).map((name) => [name, ['headers', name]] as const);
   const { header = '' } = file.idempotency ?? {};
   for (const [name, path] of [...named, [header, ['idempotency', 'header']] as const]) {
@@ -76,17 +77,47 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
     if (!isWhole('requests') || requests.some((one) => one.channels?.includes(channel as never) ?? true)) continue;
     report(['channels', channel], `No request is for the channel ${channel}.`, 'Add one, or remove the channel.', true);
   }
-  answers.forEach(({ status, codeAt, code, textAt, text }, i) => {
-    const at = ['answers', i];
-    const hint = 'For example: { codeAt: /code, code: [21610], then: opted-out }';
-    if ((codeAt === undefined) !== (code === undefined)) report(at, '"codeAt" and "code" go together.', hint);
-    else if ((textAt === undefined) !== (text === undefined)) report(at, '"textAt" and "text" go together.', hint);
-    else if (isWhole(`answers/${i}`) && [status, codeAt, textAt].every((one) => one === undefined)) {
-      report(at, 'This rule matches every answer: it has no "status", "codeAt" or "textAt".', hint);
-    }
-  });
+  checkAnswers(answers, '/answers', reported, (path, ...fault) => report(['answers', ...path], ...fault));
   return found;
 }
+
+/**
+ * Checks the rules of a provider, or of an environment. Paths of faults are inside the list.
+ * @param at - pointer to the list
+ * @param reported - see `Checked`
+ */
+export function checkAnswers(
+  answers: ProviderFile['answers'] = [],
+  at: string,
+  reported: ReadonlySet<string>,
+  report: Report,
+): void {
+  answers.forEach(({ status, codeAt, code, textAt, text, then }, i) => {
+    if ([...reported].some((one) => one.startsWith(`${at}/${i}/`))) return;
+    const hint = 'For example: { codeAt: /code, code: [21610], then: opted-out }';
+    if ((codeAt === undefined) !== (code === undefined)) report([i], '"codeAt" and "code" go together.', hint);
+    else if ((textAt === undefined) !== (text === undefined)) report([i], '"textAt" and "text" go together.', hint);
+    else if (codeAt !== undefined || textAt !== undefined) return;
+    else if (status === undefined) {
+      report([i], 'This rule matches every answer: it has no "status", "codeAt" or "textAt".', hint);
+    } else {
+      const wrong = [status].flat().find((one) => !canMean(one, then));
+      if (wrong === undefined) return;
+      const message = `The status ${wrong} alone cannot mean "${then}".`;
+      report([i, 'status'], message, 'Name a code beside it ("codeAt" and "code"), or remove the rule.');
+    }
+  });
+}
+
+/** Whether a status can mean this whatever the body says (failures.md, D1, F2 to F6, G1). */
+function canMean(status: number, then: AnswerRule['verdict']): boolean {
+  if (then === 'accepted' || then === 'doubt') return true;
+  if (then === 'retry' || then === 'stop') return status >= 400;
+  return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
+}
+
+/** They are about the key, the account or the whole run, or leave open whether anything was done. */
+const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
 /** HTTP needs them in every request. `Accept` may be another. */
 const OWN_HEADERS = new Set(

@@ -10,9 +10,10 @@ import { readSshKey } from '../util/ssh-key.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
+import { checkAnswers } from './check-provider.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
-import { builtIn, DEFAULT_PROVIDER, type ReadProvider } from './read-provider.ts';
+import { builtIn, DEFAULT_PROVIDER, type ReadProvider, rulesOf } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
 import { whereKey, whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
@@ -52,6 +53,10 @@ export function readEnvironments(
       diagnostics.push(problem(code, message, { ...where, hint }));
       return null;
     };
+    const rules = pointerTo(['environments', name, 'wire', 'answers']);
+    checkAnswers(environment.wire?.answers, rules, reported, (path, message, hint) => {
+      report(['wire', 'answers', ...path], 'invalid-value', message, hint);
+    });
     const original = originalOf(name, written, environments, report);
     const own = original === null ? environment : ownOf(name, environment, original, written, report);
     const approval = name === SANDBOX ? null : readApproval(own, folder, whereOf, report);
@@ -191,7 +196,6 @@ function readEnvironment(
     const finding = checkCountry(country);
     if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
   });
-  checkWire(wire, (path, message, hint) => report(['wire', ...path], 'invalid-value', message, hint));
   const ratio = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && ratio === null) {
     const hint = 'Write a number per second, minute or hour: 50/s.';
@@ -210,20 +214,8 @@ function readEnvironment(
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     webhook: readWebhook(webhook, reading.events, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
-    wire: {
-      ...readWire(over(reading, wire)),
-      answers: reading.answers,
-      idempotencyHeader: reading.idempotencyHeader,
-    },
+    wire: readWire(wire, reading),
   };
-}
-
-/** `wire` over what the provider says of its answers. */
-function over(
-  { answers: _, events: _events, idempotencyHeader: _header, response, ...statuses }: ReadProvider['reading'],
-  wire: WireFile,
-): WireFile {
-  return { ...statuses, ...wire, response: { ...response, ...wire.response } };
 }
 
 /** The words of `wire` over those of the provider. */
@@ -455,14 +447,12 @@ function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
 }
 
-/** Settings over the defaults, one by one. Configured pointers replace those of the default. */
-export function readWire(written: WireFile): Wire {
-  const { channels, characterSets, messageTypes, msisdn, response = {}, unsupportedChannel, ...rest } = written;
+/** What an environment writes, over what its provider says, over the defaults; lists of pointers are replaced. */
+export function readWire({ response, answers }: WireFile, reading?: ReadProvider['reading']): Wire {
   return {
-    ...DEFAULT_WIRE,
-    ...rest,
-    response: readResponse(response),
-    unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, ...unsupportedChannel },
+    response: readResponse({ ...reading?.response, ...response }),
+    answers: [...rulesOf(answers), ...(reading?.answers ?? [])],
+    idempotencyHeader: reading?.idempotencyHeader ?? null,
   };
 }
 
@@ -489,27 +479,4 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
 function insideEntry(pointer: string, lists: readonly string[]): readonly string[] {
   const list = lists.find((one) => pointer.startsWith(`${one}/0/`));
   return list === undefined ? [] : [pointer.slice(list.length + 2)];
-}
-
-/** These statuses are never about the recipient, or never mean that nothing was done (failures.md, F2 to F6). */
-const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
-
-type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
-
-function checkWire({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
-  for (const [path, statuses] of [
-    [['unsupportedChannel', 'statuses'], unsupportedChannel?.statuses],
-    [['tooLargeStatuses'], tooLargeStatuses],
-  ] as const) {
-    statuses?.forEach((status, i) => {
-      if (!NOT_ABOUT_THE_RECIPIENT.has(status)) return;
-      const message = `The status ${status} is never about the recipient, or the size of a request.`;
-      report([...path, i], message, 'It stops the run, is tried again, or leaves a doubt. Remove it.');
-    });
-  }
-  retryStatuses?.forEach((status, i) => {
-    if (unsupportedChannel?.statuses?.includes(status) !== true) return;
-    const message = `The status ${status} cannot mean both "try again" and "cannot receive this channel".`;
-    report(['retryStatuses', i], message, 'Remove it here, or from unsupportedChannel.statuses.');
-  });
 }

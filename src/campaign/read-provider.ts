@@ -32,11 +32,12 @@ export interface ReadProvider {
   readonly reading: Reading;
 }
 
-type Reading = Pick<ProviderFile, 'response' | 'tooLargeStatuses' | 'retryStatuses'> & {
+interface Reading {
+  readonly response: ProviderFile['response'];
   readonly answers: readonly AnswerRule[];
   readonly idempotencyHeader: string | null;
   readonly events: Pick<ProviderFile, 'webhook' | 'reports'>;
-};
+}
 
 type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
 
@@ -122,17 +123,9 @@ function providerOf(file: ProviderFile, name: string): Provider {
   };
 }
 
-function readingOf(file: ProviderFile): Reading {
-  const { response, tooLargeStatuses, retryStatuses, answers = [], idempotency, webhook = {}, reports = {} } = file;
-  const statuses = { ...(tooLargeStatuses && { tooLargeStatuses }), ...(retryStatuses && { retryStatuses }) };
+function readingOf({ response, answers, idempotency, webhook = {}, reports = {} }: ProviderFile): Reading {
   const idempotencyHeader = idempotency?.header ?? null;
-  return {
-    ...(response && { response }),
-    ...statuses,
-    answers: answers.map(ruleOf),
-    idempotencyHeader,
-    events: { webhook, reports },
-  };
+  return { response, answers: rulesOf(answers), idempotencyHeader, events: { webhook, reports } };
 }
 
 function specsOf(written: ProviderFile['vars'] = {}): Provider['vars'] {
@@ -152,8 +145,9 @@ function requestOf({ channels, kind, address, url, json, form }: ProviderFile['r
   };
 }
 
-function ruleOf(rule: NonNullable<ProviderFile['answers']>[number]): AnswerRule {
-  const { status, codeAt = null, code = [], textAt = null, text = null, then } = rule;
-  const statuses = status === undefined ? null : [status].flat();
-  return { statuses, codeAt, codes: code.map(String), textAt, text, verdict: then };
+export function rulesOf(written: ProviderFile['answers'] = []): readonly AnswerRule[] {
+  return written.map(({ status, codeAt = null, code = [], textAt = null, text = null, then }) => {
+    const statuses = status === undefined ? null : [status].flat();
+    return { statuses, codeAt, codes: code.map(String), textAt, text, verdict: then };
+  });
 }

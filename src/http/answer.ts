@@ -1,5 +1,6 @@
+import { CODE_PLACES, UNSUPPORTED_CODES } from '../model/answer-words.ts';
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { type CompiledRule, compileRules } from '../providers/rules.ts';
+import { type CompiledRule, compileRules, holds } from '../providers/rules.ts';
 import {
   find,
   fold,
@@ -32,7 +33,6 @@ export interface CompiledWire extends Wire {
     readonly ofRequest: { readonly messageId: readonly Pointer[]; readonly failed: readonly Pointer[] };
     readonly lists: readonly Pointer[];
     readonly refusedLists: readonly Pointer[];
-    readonly code: readonly Pointer[];
     readonly entry: {
       readonly address: readonly Pointer[];
       readonly id: readonly Pointer[];
@@ -41,10 +41,8 @@ export interface CompiledWire extends Wire {
       readonly status: readonly Pointer[];
     };
   };
-  /** The rules of the provider, first match first. */
+  /** `answers`, first match first. */
   readonly rules: readonly CompiledRule[];
-  /** `unsupportedChannel.codes`, folded. */
-  readonly unsupportedCodes: ReadonlySet<string>;
   /** `response.recipientStatus.refused` and `.accepted`, folded. */
   readonly refusedWords: ReadonlySet<string>;
   readonly acceptedWords: ReadonlySet<string>;
@@ -54,7 +52,7 @@ export interface CompiledWire extends Wire {
 
 /** @param redact see `CompiledWire`; default: changes nothing */
 export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text): CompiledWire {
-  const { response, unsupportedChannel } = wire;
+  const { response } = wire;
   const messageId = response.messageId.map(parsePointer);
   const failed = response.failed.map(parsePointer);
   const lists = response.recipients.map(parsePointer);
@@ -68,7 +66,6 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
       ofRequest: { messageId: messageId.filter(isOfRequest), failed: failed.filter(isOfRequest) },
       lists,
       refusedLists: response.refusedRecipients.map(parsePointer),
-      code: unsupportedChannel.codeAt.map(parsePointer),
       entry: {
         address: response.recipientAddress.map(parsePointer),
         id: response.recipientId.map(parsePointer),
@@ -78,7 +75,6 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
       },
     },
     rules: compileRules(wire.answers),
-    unsupportedCodes: new Set(unsupportedChannel.codes.map(fold)),
     refusedWords: new Set(response.recipientStatus.refused.map(fold)),
     acceptedWords: new Set(response.recipientStatus.accepted.map(fold)),
     redact,
@@ -113,7 +109,7 @@ export interface Denied {
 
 export interface Refusal {
   readonly error: string | null;
-  /** The recipient cannot receive the channel (`wire.unsupportedChannel.codes`). */
+  /** The recipient cannot receive the channel (`UNSUPPORTED_CODES`). */
   readonly unsupported: boolean;
 }
 
@@ -232,28 +228,23 @@ export function readDocument(attempt: Attempt, document: unknown, wire: Compiled
 
 /**
  * The reason in an answer other than 2xx: the text at the error pointers, else the beginning of the body, else the
- * error of the library. A code in the body, or a status that the project lists, means that the recipient cannot receive
- * the channel. The 404 page of a web server says nothing about recipients.
+ * error of the library. A code in the body means that the recipient cannot receive the channel.
  */
 export function readRefusal(attempt: Attempt, document: unknown, wire: CompiledWire): Refusal {
   const own = attempt.error === null ? null : describe(attempt.error);
-  const byStatus = attempt.status !== null && wire.unsupportedChannel.statuses.includes(attempt.status);
-  if (document === undefined) {
-    return { error: cut(wire.redact(attempt.body)) ?? own, unsupported: byStatus && !looksLikeHtml(attempt) };
-  }
   const { error, unsupported } = refusalOf(document, attempt.body, wire);
-  return { error: error ?? own, unsupported: unsupported || byStatus };
+  return { error: error ?? own, unsupported };
 }
 
 export function refusalOf(document: unknown, body: string, wire: CompiledWire): Refusal {
   const error = textAt(document, wire.pointers.error, wire) ?? cut(wire.redact(body));
-  return { error, unsupported: saysUnsupported(document, wire) };
+  return { error, unsupported: saysUnsupported(document) };
 }
 
 /** The refusal of the recipient of an entry. */
 export function entryRefusal(entry: unknown, wire: CompiledWire): Refusal {
   const error = textAt(entry, wire.pointers.entry.error, wire) ?? cut(wire.redact(jsonOf(entry) ?? ''));
-  return { error, unsupported: saysUnsupported(entry, wire) };
+  return { error, unsupported: saysUnsupported(entry) };
 }
 
 /** As one line: `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:4010`. */
@@ -310,7 +301,7 @@ function isId(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH);
 }
 
-function looksLikeHtml(attempt: Attempt): boolean {
+export function looksLikeHtml(attempt: Attempt): boolean {
   const typed = attempt.contentType !== null && HTML_TYPE.test(attempt.contentType);
   return (typed && attempt.body.trim() !== '') || HTML_BODY.test(attempt.body);
 }
@@ -363,17 +354,16 @@ function denialAtPlaces(entry: unknown, { pointers }: CompiledWire, options: Rea
   return null;
 }
 
-/** Whether a value at one of the pointers means that the recipient cannot receive the channel. */
-function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
-  if (wire.unsupportedCodes.size === 0) return false;
-  return wire.pointers.code.some((pointer) => {
-    const value = follow(document, pointer);
-    if (typeof value !== 'string' && typeof value !== 'number') return false;
-    const text = String(value);
-    // `type` of problem+json is a URI (RFC 9457): its last name is the code.
-    return wire.unsupportedCodes.has(fold(text)) || wire.unsupportedCodes.has(fold(text.replace(/^.*[/#]/s, '')));
+/** Whether a code means that the recipient cannot receive the channel. */
+function saysUnsupported(document: unknown): boolean {
+  return PLACES_OF_CODES.some((place) => {
+    const value = follow(document, place);
+    return typeof value === 'string' && holds(UNSUPPORTED, value);
   });
 }
+
+const PLACES_OF_CODES = CODE_PLACES.map(parsePointer);
+const UNSUPPORTED: ReadonlySet<string> = new Set(UNSUPPORTED_CODES);
 
 /** Not one of the values for "nothing": null, false, 0, or empty. */
 export function isSomething(value: unknown): boolean {

@@ -149,8 +149,8 @@ export function denied({ isAccount, messageId, error, field }: Denied): Verdict 
   return verdict('in-doubt', 'refused', { halt, messageId, error, field });
 }
 
-/** wire.unsupportedChannel: for several recipients the answer does not say which one cannot receive the channel. */
-function unsupported(recipients: readonly Addressee[], rest: Partial<Verdict>): Verdict {
+/** For several recipients the answer does not say which one cannot receive the channel. */
+export function unsupported(recipients: readonly Addressee[], rest: Partial<Verdict>): Verdict {
   if (recipients.length > 1)
     return verdict('pending', 'unsupported-channel', { split: true, error: rest.error ?? null });
   return verdict('rejected', 'unsupported-channel', rest);
@@ -172,14 +172,14 @@ function refusal(
   if (status === 401 || status === 402 || status === 403 || status === 407) {
     return verdict('pending', 'not-authorised', { halt: 'not-authorised', error }); // F2
   }
-  if (recipients.length > 1 && context.wire.tooLargeStatuses.includes(status)) {
+  if (recipients.length > 1 && status === 413) {
     return verdict('pending', 'too-large', { split: true, error }); // F1
   }
   if (isExplicit(status) && says) {
     return unsupported(recipients, { error }); // F1, before a 404 says that the address is wrong
   }
-  if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
-    // Never about the recipient, who waits for a later start after the last attempt (failures.md, F4, F5, F6, G2).
+  if (status === 429 || status === 425) {
+    // Never about the recipient, who waits for a later start after the last attempt (failures.md, F4, F5, F6).
     return limited;
   }
   if (context.neverAccepted === true && ELSEWHERE.has(status)) {

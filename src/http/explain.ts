@@ -4,7 +4,7 @@ import { parseExactly, pointerTo } from '../util/json.ts';
 import { createRedactor } from '../util/redact.ts';
 import { type Addressee, type CompiledWire, entryListsOf, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
-import { areRulesOpen } from './ruled.ts';
+import { openRules } from './ruled.ts';
 
 /** How handbill read the answer about one recipient. Places are JSON pointers. */
 export interface AnswerReading {
@@ -83,12 +83,13 @@ export function explainAnswer(
 function decidedBy(attempt: Attempt, document: unknown, reason: string | null, wire: CompiledWire): string {
   const { status, body } = attempt;
   if (status === null) return 'no answer came';
-  if (reason !== 'mismatch' && areRulesOpen(attempt)) {
+  const rules = reason === 'mismatch' ? [] : openRules(attempt, document, wire);
+  if (rules.length > 0) {
     const [entry] = entryListsOf(document, wire).flat();
-    const rule = ruleFor(status, document, entry, wire.rules);
+    const rule = ruleFor(status, document, entry, rules);
     if (rule !== null) {
       const place = rule.codeAt ?? rule.textAt;
-      return `"answers" of the provider decided by ${place === null ? 'the status' : `\`${pointerTo(place)}\``}`;
+      return `"answers" decided by ${place === null ? 'the status' : `\`${pointerTo(place)}\``}`;
     }
   }
   if (status < 200 || status >= 300) return 'the status decided';

@@ -36,7 +36,7 @@ type Statement =
 /**
  * The outcome of each recipient of one request, in order. The verdict of `classify` on the request holds for all of
  * them, except for a 2xx, which can accept some recipients and refuse others. With one recipient this is `classify`.
- * Where a rule of the provider fits, it decides instead.
+ * Where a rule (`answers`) fits, it decides instead.
  *
  * A 2xx without a list is about all recipients. With a list, it is about the recipients that its entries name. A
  * recipient that is not named, or that is both accepted and refused, is in doubt: not accepted, because the answer does

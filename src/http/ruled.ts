@@ -1,11 +1,23 @@
 import type { Attempt } from '../model.ts';
-import { type Word, wordOf } from '../providers/rules.ts';
-import { type Addressee, createDirectory, cut, entryListsOf, entryRefusal, messageIdIn, refusalOf } from './answer.ts';
-import { type ClassifyContext, limitedBy, type Verdict, verdict } from './classify.ts';
+import { type CompiledRule, type Word, wordOf } from '../providers/rules.ts';
+import {
+  type Addressee,
+  type CompiledWire,
+  createDirectory,
+  cut,
+  entryListsOf,
+  entryRefusal,
+  looksLikeHtml,
+  messageIdIn,
+  readDocument,
+  refusalOf,
+} from './answer.ts';
+import { type ClassifyContext, limitedBy, unsupported, type Verdict, verdict, verdictOf } from './classify.ts';
 
 /**
- * Applies the rules of the provider (`answers`) to each recipient; null: none fits, and the usual reading counts. None
- * applies to an answer that is cut, or that came before the request was complete.
+ * Applies the rules of the environment and its provider (`answers`) to each recipient; null: none fits, and the usual
+ * reading counts. None applies to an answer that is cut, or that came before the request was complete. The page of a web
+ * server says nothing about recipients.
  */
 export function ruled(
   attempt: Attempt,
@@ -14,15 +26,14 @@ export function ruled(
   context: ClassifyContext,
 ): readonly (Verdict | null)[] {
   const { wire } = context;
-  const nothing = recipients.map(() => null);
-  if (!areRulesOpen(attempt)) return nothing;
+  const rules = openRules(attempt, document, wire);
   const { status } = attempt;
+  if (status === null || rules.length === 0) return recipients.map(() => null);
   const lists = entryListsOf(document, wire);
-  const whole = wordOf(status, document, undefined, wire.rules);
+  const whole = wordOf(status, document, undefined, rules);
   if (recipients.length === 1) {
     const entries = lists.flat();
-    const word =
-      entries.length === 0 ? whole : agreed(entries.map((entry) => wordOf(status, document, entry, wire.rules)));
+    const word = entries.length === 0 ? whole : agreed(entries.map((entry) => wordOf(status, document, entry, rules)));
     return [word === null ? null : verdictBy(word, attempt, document, entries[0], recipients, context)];
   }
   const directory = createDirectory(recipients, wire);
@@ -36,13 +47,15 @@ export function ruled(
     if (entries.length === 0 || recipient === undefined) {
       return whole === null ? null : verdictBy(whole, attempt, document, undefined, recipients, context);
     }
-    const word = agreed(entries.map((entry) => wordOf(status, document, entry, wire.rules)));
+    const word = agreed(entries.map((entry) => wordOf(status, document, entry, rules)));
     return word === null ? null : verdictBy(word, attempt, document, entries[0], [recipient], context);
   });
 }
 
-export function areRulesOpen(attempt: Attempt): attempt is Attempt & { readonly status: number } {
-  return attempt.status !== null && attempt.error === null && attempt.phase !== 'P2';
+export function openRules(attempt: Attempt, document: unknown, { rules }: CompiledWire): readonly CompiledRule[] {
+  if (rules.length === 0 || attempt.status === null || attempt.error !== null || attempt.phase === 'P2') return [];
+  if (document !== undefined || !looksLikeHtml(attempt)) return rules;
+  return rules.filter(({ word }) => word === 'retry' || word === 'stop' || word === 'doubt');
 }
 
 /** Entries of one recipient that disagree leave a doubt: one part of the message may be on its way. */
@@ -65,9 +78,12 @@ function verdictBy(
   const messageId = messageIdIn(document, entry, attempt, wire);
   const isSuccess = attempt.status !== null && attempt.status < 300;
   switch (word) {
-    case 'accepted':
+    case 'accepted': {
+      const unread = isSuccess ? readDocument(attempt, document, wire) : null;
+      if (unread !== null) return verdictOf(unread, context, recipients);
       if (messageId !== null || !wire.response.messageIdRequired) return verdict('accepted', null, { messageId });
-      return verdict('in-doubt', 'unrecognised', { error: cut(wire.redact(attempt.body)) });
+      return verdictOf({ kind: 'unrecognised', error: cut(wire.redact(attempt.body)) }, context, recipients);
+    }
     case 'retry':
       return limitedBy(attempt, context, error);
     case 'stop':
@@ -77,9 +93,9 @@ function verdictBy(
     default: {
       // A refusal that names none of several: a 4xx is sent in parts; a 2xx does not say which recipient it is about.
       if (recipients.length > 1 && isSuccess) return verdict('in-doubt', 'refused', { messageId, error });
+      if (word === 'unsupported') return unsupported(recipients, { messageId, error });
       if (recipients.length > 1) return verdict('pending', 'too-large', { split: true, error });
-      const reason = word === 'opted-out' ? 'opted-out' : word === 'unsupported' ? 'unsupported-channel' : 'refused';
-      return verdict('rejected', reason, { messageId, error });
+      return verdict('rejected', word, { messageId, error });
     }
   }
 }

@@ -206,3 +206,42 @@ export const ANSWER_WORDS = {
     ...['거부', '오류', 'فشل', 'خطأ', 'مرفوض', 'विफल', 'असफल', 'अस्वीकृत', 'त्रुटि'],
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Codes that say that the recipient cannot receive the channel, in an answer of the API and in a delivery report. */
+export const UNSUPPORTED_CODES: readonly string[] = [
+  'channelnotsupported',
+  'unsupportedchannel',
+  'channelunsupported',
+  'channelnotsupportedbyrecipient',
+  'recipientchannelnotsupported',
+  'recipientinvalidchannelidentity',
+  'recipientnotreachableonchannel',
+  'nochannelsleft',
+  'notrcsenabled',
+  'rcsnotsupported',
+  'rcsnotenabled',
+  'nochannelleft',
+  'notrcscapable',
+  'nocapability',
+  'channelcapabilitymissing',
+];
+
+/** Where an answer, or the entry of a recipient in it, has such a code. The order counts. */
+export const CODE_PLACES: readonly string[] = [
+  '/code',
+  '/errorCode',
+  '/error_code',
+  '/reason',
+  '/error/code',
+  '/error/errorCode',
+  '/error/reason',
+  '/error/name',
+  '/error',
+  '/errors/0/code',
+  '/errors/0/errorCode',
+  '/errors/0/reason',
+  '/requestError/code',
+  '/requestError/serviceException/messageId',
+  '/status/name',
+  '/type',
+];

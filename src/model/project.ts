@@ -152,18 +152,8 @@ export interface Wire {
       readonly accepted: readonly string[];
     };
   };
-  /** Which refusals say that the recipient cannot receive the channel. */
-  readonly unsupportedChannel: {
-    readonly statuses: readonly number[];
-    /** Values (letter case, `-` and `_` do not count) at one of `codeAt` in the answer, or in a recipient's entry. */
-    readonly codes: readonly string[];
-    readonly codeAt: readonly string[];
-  };
-  /** Rules that say what an answer means, by status and code: the first that matches counts. */
+  /** What an answer means, by status and code: the first rule that matches counts, of the environment before its provider. */
   readonly answers: readonly AnswerRule[];
-  /** Statuses that say that a request with several recipients is too large. */
-  readonly tooLargeStatuses: readonly number[];
-  readonly retryStatuses: readonly number[];
   /** Header that carries the reference, if the API takes one. */
   readonly idempotencyHeader: string | null;
 }

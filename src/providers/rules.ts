@@ -66,6 +66,6 @@ function textAt(entry: unknown, document: unknown, place: Pointer): string | und
 }
 
 /** `type` of problem+json is a URI (RFC 9457): its last name is the code. */
-function holds(codes: ReadonlySet<string>, code: string): boolean {
+export function holds(codes: ReadonlySet<string>, code: string): boolean {
   return codes.has(fold(code)) || codes.has(fold(code.replace(/^.*[/#]/s, '')));
 }

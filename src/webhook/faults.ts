@@ -1,3 +1,4 @@
+import { UNSUPPORTED_CODES } from '../model/answer-words.ts';
 import type { DeliveryCause, DeliveryState } from '../model.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { cutText, errorOf, foldName, idOf, isNoError, wordOf } from './states.ts';
@@ -42,13 +43,7 @@ const ON_ITS_WAY: ReadonlySet<DeliveryState> = new Set(['queued', 'sent', 'deliv
 /** Words that mean one thing in every API, folded. A number means something else in another API: provider files have those. */
 const CODES: OwnCodes = [
   ['opted-out', foldedSet('unsubscribed user-unsubscribed recipient-unsubscribed opted-out recipient-opted-out')],
-  [
-    'unsupported-channel',
-    foldedSet(`channel-not-supported unsupported-channel channel-unsupported channel-not-supported-by-recipient
-      recipient-channel-not-supported recipient-invalid-channel-identity recipient-not-reachable-on-channel
-      no-channels-left no-channel-left not-rcs-enabled rcs-not-supported rcs-not-enabled not-rcs-capable no-capability
-      channel-capability-missing`),
-  ],
+  ['unsupported-channel', new Set(UNSUPPORTED_CODES)],
   ['gone', foldedSet('unknown-subscriber ec-unknown-subscriber unallocated-number absent-permanent')],
 ];
 

@@ -308,7 +308,7 @@ describe('a campaign that says everything', () => {
           failed: ['/error'],
           accept: 'any',
         },
-        retryStatuses: [503],
+        answers: [{ statuses: [503], codeAt: null, codes: [], textAt: null, text: null, verdict: 'retry' }],
       },
     });
     expect(environments.get('staging')).toMatchObject({

@@ -130,9 +130,6 @@ describe('defaults', () => {
       'project /environments/*/wire/messageTypes': PROVIDER.messageTypes,
       'project /environments/*/wire/msisdn': PROVIDER.msisdn,
       'project /environments/*/wire/response/accept': DEFAULT_WIRE.response.accept,
-      'project /environments/*/wire/unsupportedChannel/statuses': DEFAULT_WIRE.unsupportedChannel.statuses,
-      'project /environments/*/wire/tooLargeStatuses': DEFAULT_WIRE.tooLargeStatuses,
-      'project /environments/*/wire/retryStatuses': DEFAULT_WIRE.retryStatuses,
       ...Object.fromEntries(
         Object.entries(PROVIDER.characterSets).map(([k, v]) => [`project /environments/*/wire/characterSets/${k}`, v]),
       ),

@@ -290,7 +290,12 @@ describe('handbill.yaml', () => {
       'invalid-value 5:37',
       /JSON pointer/,
     ],
-    ['a success that is tried again', environment('    wire: { retryStatuses: [202] }\n'), 'invalid-value 5:29', /^/],
+    [
+      'a status that is none',
+      environment('    wire: { answers: [{ status: 199, then: retry }] }\n'),
+      'invalid-value 5:33',
+      /^/,
+    ],
   ])('with %s', (_label, text, expected, hint) => {
     const found = one(project(text));
     expect(brief([found])).toEqual([expected]);

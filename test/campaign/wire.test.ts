@@ -7,7 +7,7 @@ import { readYaml } from '../../src/campaign/yaml.ts';
 import { CHANNELS } from '../../src/content/channels.ts';
 import type { Diagnostic } from '../../src/errors.ts';
 import type { Wire } from '../../src/model.ts';
-import type { Provider } from '../../src/providers/provider.ts';
+import type { AnswerRule, Provider } from '../../src/providers/provider.ts';
 import { brief, check } from './helper.ts';
 
 /** handbill.yaml with these settings; the first of them is in line 5. */
@@ -28,28 +28,24 @@ const PROVIDER = builtIn(DEFAULT_PROVIDER).provider;
 /** What the schema and the checks behind it say. */
 function read(wire: string): Read {
   const text = project(wire);
-  const { value, diagnostics } = check('project', text);
+  const { value, diagnostics, reported } = check('project', text);
   const { yaml } = readYaml(Buffer.from(text), 'file.yaml');
-  const found = readEnvironments(value as ProjectFile, yaml, '/', new Map());
+  const found = readEnvironments(value as ProjectFile, yaml, '/', new Map(), reported);
   const live = found.environments.get('live');
   return { wire: live?.wire, provider: live?.provider, diagnostics: [...diagnostics, ...found.diagnostics] };
 }
 
+function rule(written: Partial<AnswerRule>): AnswerRule {
+  return { statuses: null, codeAt: null, codes: [], textAt: null, text: null, verdict: 'refused', ...written };
+}
+
 describe('what is written', () => {
   const CASES: readonly [yaml: string, is: Partial<Wire>][] = [
-    ['tooLargeStatuses: []', { tooLargeStatuses: [] }],
-    ['tooLargeStatuses: [413, 422]', { tooLargeStatuses: [413, 422] }],
+    ['answers: []', { answers: [] }],
+    ['answers: [{ status: 503, then: retry }]', { answers: [rule({ statuses: [503], verdict: 'retry' })] }],
     [
-      'unsupportedChannel: { statuses: [404] }',
-      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, statuses: [404] } },
-    ],
-    [
-      'unsupportedChannel: { codes: ["1300"] }',
-      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, codes: ['1300'] } },
-    ],
-    [
-      'unsupportedChannel: { codeAt: [/why] }',
-      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, codeAt: ['/why'] } },
+      'answers: [{ codeAt: /why, code: [1300, NO_RCS], then: unsupported }]',
+      { answers: [rule({ codeAt: '/why', codes: ['1300', 'NO_RCS'], verdict: 'unsupported' })] },
     ],
   ];
   test.each(CASES)('%s', (yaml, is) => {
@@ -127,10 +123,11 @@ describe('what a schema refuses', () => {
     ['referenceName: ref', 'unknown-key 5:7'],
     ['contentNames: { html: body }', 'unknown-key 5:7'],
     ['messageTypes: { a: "x\\ny" }', 'invalid-value 5:26'],
-    ['tooLargeStatuses: [500]', 'invalid-value 5:26'],
-    ['unsupportedChannel: { statuses: [200] }', 'invalid-value 5:40'],
-    ['unsupportedChannel: { codeAt: [code] }', 'invalid-value 5:38'],
-    ['unsupportedChannel: { codes: [1300] }', 'wrong-type 5:37'],
+    ['answers: [{ status: 600, codeAt: /a, code: [1], then: retry }]', 'invalid-value 5:27'],
+    ['answers: [{ status: 404, codeAt: a, code: [1], then: refused }]', 'invalid-value 5:40'],
+    ['answers: [{ status: 404, then: gone }]', 'invalid-value 5:38'],
+    ['answers: [{ status: 404, then: gone }]', 'invalid-value 5:38'],
+    ['retryStatuses: [503]', 'unknown-key 5:7'],
     ['response: { recipients: [] }', 'invalid-value 5:31'],
     ['response: { recipientStatus: { at: [status] } }', 'invalid-value 5:43'],
     ['response: { recipientStatus: { words: [x] } }', 'unknown-key 5:38'],
@@ -150,18 +147,25 @@ it('names the channels where one is misspelt, and keeps the others', () => {
 
 describe('what a schema cannot judge', () => {
   test.each([
-    ['unsupportedChannel: { statuses: [404, 403] }', 'invalid-value 5:45', /403/],
-    ['tooLargeStatuses: [413, 429]', 'invalid-value 5:31', /429/],
-    ['retryStatuses: [404]\nunsupportedChannel: { statuses: [404] }', 'invalid-value 5:23', /try again/],
+    [
+      'answers: [{ status: [404, 403], then: unsupported }]',
+      'invalid-value 5:27',
+      /403 alone cannot mean "unsupported"/,
+    ],
+    ['answers: [{ status: 429, then: refused }]', 'invalid-value 5:27', /429 alone/],
+    ['answers: [{ status: 500, then: opted-out }]', 'invalid-value 5:27', /500 alone/],
+    ['answers: [{ status: 202, then: retry }]', 'invalid-value 5:27', /202 alone/],
+    ['answers: [{ then: retry }]', 'invalid-value 5:17', /matches every answer/],
+    ['answers: [{ status: 400, code: [1], then: retry }]', 'invalid-value 5:17', /go together/],
   ])('%s', (yaml, expected, message) => {
     const { diagnostics } = read(yaml);
     expect(brief(diagnostics)).toEqual([expected]);
     expect(diagnostics[0]?.message).toMatch(message);
-    expect(diagnostics[0]?.hint).toMatch(/^[A-Z].*\.$/);
+    expect(diagnostics[0]?.hint).toMatch(/^[A-Z].*[.}]$/);
   });
 
   it('says everything at once', () => {
-    const { diagnostics } = read('tooLargeStatuses: [429]\nunsupportedChannel: { statuses: [401] }');
-    expect(brief(diagnostics).toSorted()).toEqual(['invalid-value 5:26', 'invalid-value 6:40']);
+    const { diagnostics } = read('answers:\n  - { status: 429, then: refused }\n  - { status: 200, then: retry }');
+    expect(brief(diagnostics).toSorted()).toEqual(['invalid-value 6:21', 'invalid-value 7:21']);
   });
 });

@@ -31,7 +31,7 @@ beforeEach(async () => {
     baseUrl: "${new URL(server.url).origin}"
     apiKey: { env: KEY }
     countries: [GB, IE]
-    wire: { unsupportedChannel: { statuses: [422] } }
+    wire: { answers: [{ status: 422, then: unsupported }] }
 `,
     'texts/campaign.yaml':
       'name: texts\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: { csv: ../people.csv, key: key }\n',

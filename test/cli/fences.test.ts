@@ -59,7 +59,7 @@ environments:
   staging:
     baseUrl: "${new URL(server.url).origin}"
     apiKey: { env: KEY }
-    wire: { unsupportedChannel: { statuses: [422] } }
+    wire: { answers: [{ status: 422, then: unsupported }] }
     ${keys}
 `;
 }

@@ -46,7 +46,7 @@ describe('pages that are made', () => {
     expect(all.get('docs/campaign.md')).toContain('| `recipients.defaultCountry` |');
     expect(all.get('docs/campaign.md')).toContain('| `limits.stopAfter.inDoubt` | integer from 1 or string |');
     expect(all.get('docs/project.md')).toContain('| `environments.<name>.provider` | string | `messages-v2` |');
-    expect(all.get('docs/project.md')).toContain('| `environments.<name>.wire.retryStatuses` |');
+    expect(all.get('docs/project.md')).toContain('| `environments.<name>.wire.answers` |');
     expect(all.get('docs/provider-file.md')).toContain('| `requests[].kind` | `text`, `template` |');
     expect(all.get('docs/formats.md')).toContain('| `halt.next` | string |');
     expect(all.get('docs/formats.md')).toContain('| `doubts[].line` |');

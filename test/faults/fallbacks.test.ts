@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
     what: 'a first 404 that the project calls unsupported',
     rcs: [{ status: 404, body: '', each: ['unsupported'] }],
     rows: [0],
-    wire: 'unsupportedChannel: { statuses: [404] }',
+    wire: 'answers: [{ status: 404, then: unsupported }]',
     tale: 'fell-back > accepted',
     requests: { RCS: 1, SMS: 1 },
   },

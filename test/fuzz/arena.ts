@@ -133,7 +133,7 @@ environments:
     wire:
       channels: { messaging-app: WhatsApp }
       response: { error: [/error/message] }
-      retryStatuses: [503]
+      answers: [{ status: 503, then: retry }]
 `;
 }
 

@@ -1,3 +1,4 @@
+import { rules } from '../http/wire.ts';
 import type { Tree } from './trees.ts';
 
 /*
@@ -218,7 +219,8 @@ export const WIRE: Tree = {
     recipientError: ['/error'],
     recipientStatus: { at: ['/status'], refused: ['rejected'] },
   },
-  unsupportedChannel: { statuses: [404], codes: ['unsupported'], codeAt: ['/code'] },
-  tooLargeStatuses: [413],
-  retryStatuses: [503],
+  ...rules(
+    'status: [404], codeAt: /code, code: [no], textAt: /a, text: no, then: unsupported',
+    'status: 503, then: retry',
+  ),
 };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawRequest } from '../helpers/raw-server.ts';
+import { rules } from '../http/wire.ts';
 import { openArena } from './arena.ts';
 import { damage, damaged } from './mutate.ts';
 import { runs, TIMEOUT_MS } from './runs.ts';
@@ -126,8 +127,11 @@ it(
     });
     const wire = {
       response: { recipients: ['/results', '/messages'], refusedRecipients: ['/refused'] },
-      unsupportedChannel: { statuses: [404], codes: [CODE], codeAt: ['/code'] },
-      retryStatuses: [503],
+      ...rules(
+        'status: 404, then: unsupported',
+        `codeAt: /code, code: [${CODE}], then: unsupported`,
+        'status: 503, then: retry',
+      ),
     };
     const environment = { baseUrl: `http://127.0.0.1:${arena.server.port}`, apiKey: { env: 'HANDBILL_API_KEY' }, wire };
     arena.write(

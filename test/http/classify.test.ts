@@ -230,12 +230,7 @@ describe('answers', () => {
 });
 
 describe('waits', () => {
-  const CASES: readonly [
-    label: string,
-    facts: Partial<Attempt>,
-    verdict: Partial<Verdict>,
-    retryStatuses?: number[],
-  ][] = [
+  const CASES: readonly [label: string, facts: Partial<Attempt>, verdict: Partial<Verdict>][] = [
     [
       '429 with seconds (F5)',
       { status: 429, retryAfter: '7' },
@@ -275,25 +270,9 @@ describe('waits', () => {
       { status: 503, retryAfter: '3600' },
       { outcome: 'in-doubt', again: false, halt: 'throttled' },
     ],
-    [
-      '503 that may be retried (G2)',
-      { status: 503, retryAfter: '7' },
-      { outcome: 'pending', reason: 'rate-limited', again: true, retryAfterMs: 7_000 },
-      [503],
-    ],
-    ['500 that may be retried', { status: 500 }, { outcome: 'pending', again: true }, [500]],
-    ['404 that may be retried, first of all', { status: 404 }, { outcome: 'pending', again: true, halt: null }, [404]],
-    [
-      '401 in the list of retries',
-      { status: 401 },
-      { outcome: 'pending', again: false, halt: 'not-authorised' },
-      [401],
-    ],
-    ['307 in the list of retries', { status: 307 }, { outcome: 'pending', again: false, halt: 'wrong-address' }, [307]],
-    ['200 in the list of retries', { status: 200, body: '{}' }, { outcome: 'accepted', again: false }, [200]],
   ];
-  test.each(CASES)('%s', (_label, facts, verdict, retryStatuses = []) => {
-    expect(judge(facts, { wire: wireWith({}, retryStatuses), firstAnswer: true })).toMatchObject(verdict);
+  test.each(CASES)('%s', (_label, facts, verdict) => {
+    expect(judge(facts, { firstAnswer: true })).toMatchObject(verdict);
   });
 });
 
@@ -377,7 +356,7 @@ describe('what the API says', () => {
   });
 
   it('is redacted before it is cut, so that no half of a key is left', () => {
-    const wire = wireWith({}, [], createRedactor(['SEKRET-0123456789']));
+    const wire = wireWith({}, createRedactor(['SEKRET-0123456789']));
     const { error } = judge({ status: 400, body: `${'x'.repeat(2_040)}SEKRET-0123456789` }, { wire });
     expect(error).not.toContain('SEK');
   });

@@ -63,25 +63,25 @@ const RULE: AnswerRule = {
 };
 
 it.each<[body: string, status: number, rule: Partial<AnswerRule>, says: string]>([
-  ['{"code":21610}', 400, {}, '400, rejected (opted-out): "answers" of the provider decided by `/code`.'],
+  ['{"code":21610}', 400, {}, '400, rejected (opted-out): "answers" decided by `/code`.'],
   ['{"code":5}', 400, {}, '400, rejected (status): the status decided.'],
   [
     '{"id":"m-1","code":5}',
     200,
     { verdict: 'accepted' },
-    '200, in-doubt (unrecognised): "answers" of the provider decided by `/code`.',
+    '200, in-doubt (unrecognised): "answers" decided by `/code`.',
   ],
   [
     '{}',
     503,
     { statuses: [503], codeAt: null, verdict: 'retry' },
-    '503, pending (rate-limited): "answers" of the provider decided by the status.',
+    '503, pending (rate-limited): "answers" decided by the status.',
   ],
   [
     '{"text":"Not a number"}',
     400,
     { codeAt: null, textAt: '/text', text: 'not a', verdict: 'refused' },
-    '400, rejected (refused): "answers" of the provider decided by `/text`.',
+    '400, rejected (refused): "answers" decided by `/text`.',
   ],
 ])('says that the provider file decided on %s', (body, status, rule, says) => {
   expect(said(body, status, [{ ...RULE, ...rule }])).toContain(says);

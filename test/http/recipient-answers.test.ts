@@ -4,7 +4,7 @@ import { isRecognised } from '../../src/http/classify.ts';
 import type { Attempt } from '../../src/model.ts';
 import { createRedactor } from '../../src/util/redact.ts';
 import { ANN, answered, BEN, CAT, DENIED, DOUBT, judge, REFUSED, THREE, told, UNSUPPORTED } from './answers.ts';
-import { wireOf } from './wire.ts';
+import { rules, wireOf } from './wire.ts';
 
 /** Answers of APIs that exist (DOMAIN 1.1), to three recipients, with default settings. */
 const SHAPES: readonly [label: string, answer: unknown, says: readonly string[]][] = [
@@ -304,7 +304,7 @@ describe('cannot receive the channel', () => {
 
   it('splits a request when it is said of all of it, because it may be about one', () => {
     for (const facts of [{ status: 404 }, { status: 422, body: '{"code":"channel-not-supported"}' }]) {
-      const wire = wireOf({ unsupportedChannel: { statuses: [404] } });
+      const wire = wireOf(rules('status: 404, then: unsupported'));
       const verdicts = judge(facts, { wire, firstAnswer: true });
       expect(told(verdicts)).toEqual(Array(3).fill('pending unsupported-channel'));
       expect(verdicts.every(({ split, again, halt }) => split && !again && halt === null)).toBe(true);
@@ -322,9 +322,9 @@ describe('requests as a whole (F1)', () => {
   it('are not split where there is one recipient, or another status', () => {
     expect(judge({ status: 413 }, { recipients: [ANN] })[0]).toMatchObject({ outcome: 'rejected', split: false });
     expect(judge({ status: 422 })[0]).toMatchObject({ outcome: 'rejected', split: false });
-    const wire = wireOf({ tooLargeStatuses: [422] });
-    expect(judge({ status: 422 }, { wire })[0]).toMatchObject({ outcome: 'pending', split: true });
-    expect(judge({ status: 413 }, { wire })[0]).toMatchObject({ outcome: 'rejected', split: false });
+    const wire = wireOf(rules('status: 422, then: refused'));
+    expect(judge({ status: 422 }, { wire })[0]).toMatchObject({ outcome: 'pending', reason: 'too-large', split: true });
+    expect(judge({ status: 422 }, { wire, recipients: [ANN] })[0]).toMatchObject({ reason: 'refused', split: false });
   });
 
   const same: readonly [label: string, facts: Partial<Attempt>][] = [

@@ -3,7 +3,7 @@ import type { WireFile } from '../../src/campaign/written.ts';
 import { isRecognised, type Verdict } from '../../src/http/classify.ts';
 import type { Attempt } from '../../src/model.ts';
 import { ANN, judge } from './answers.ts';
-import { wireOf } from './wire.ts';
+import { rules, wireOf } from './wire.ts';
 
 const CODE = '{"code":"channel-not-supported","detail":"No RCS."}';
 
@@ -67,35 +67,56 @@ describe('a code in the answer', () => {
   });
 });
 
-describe('settings', () => {
+describe('rules of an environment', () => {
+  const UNSUPPORTED = rules('status: 404, then: unsupported');
+
   it('a status says it too, before it says that the address is wrong', () => {
     expect(one({ status: 404 }, {}, true)).toMatchObject({ outcome: 'pending', halt: 'wrong-address' });
-    const wire = { unsupportedChannel: { statuses: [404] } };
-    expect(one({ status: 404 }, wire, true)).toMatchObject({ outcome: 'rejected', reason: 'unsupported-channel' });
-    expect(one({ status: 404, body: '{"code":"other"}' }, wire)).toMatchObject({ reason: 'unsupported-channel' });
-    expect(one({ status: 410 }, wire, true)).toMatchObject({ outcome: 'pending', halt: 'wrong-address' });
+    expect(one({ status: 404 }, UNSUPPORTED, true)).toMatchObject({
+      outcome: 'rejected',
+      reason: 'unsupported-channel',
+    });
+    expect(one({ status: 404, body: '{"code":"other"}' }, UNSUPPORTED)).toMatchObject({
+      reason: 'unsupported-channel',
+    });
+    expect(one({ status: 410 }, UNSUPPORTED, true)).toMatchObject({ outcome: 'pending', halt: 'wrong-address' });
   });
 
-  it('a status with the page of a web server is about no recipient', () => {
+  it('the page of a web server is about no recipient', () => {
     const page = { status: 404, contentType: 'text/html', body: '<html>Not Found</html>' };
-    const wire = { unsupportedChannel: { statuses: [404] } };
-    expect(one(page, wire, true)).toMatchObject({ outcome: 'pending', halt: 'wrong-address' });
-    expect(one(page, wire)).toMatchObject({ outcome: 'rejected', reason: 'status' });
+    for (const then of ['unsupported', 'refused', 'opted-out', 'accepted'] as const) {
+      const wire = rules(`status: [200, 404], then: ${then}`);
+      expect(one(page, wire, true)).toMatchObject({ outcome: 'pending', halt: 'wrong-address' });
+      expect(one(page, wire)).toMatchObject({ outcome: 'rejected', reason: 'status' });
+      expect(one({ ...page, status: 200 }, wire)).toMatchObject({ outcome: 'in-doubt', halt: 'not-the-api' });
+    }
+    expect(one({ ...page, status: 503 }, rules('status: 503, then: retry'))).toMatchObject({ again: true });
   });
 
-  it('codes and places replace those of the default, each by itself', () => {
-    const codes: WireFile = { unsupportedChannel: { codes: ['1300'] } };
-    expect(one({ status: 422, body: '{"code":1300}' }, codes).reason).toBe('unsupported-channel');
-    expect(one({ status: 422, body: CODE }, codes).reason).toBe('status');
-    const places: WireFile = { unsupportedChannel: { codeAt: ['/why'] } };
-    expect(one({ status: 422, body: '{"why":"CHANNEL_NOT_SUPPORTED"}' }, places).reason).toBe('unsupported-channel');
-    expect(one({ status: 422, body: CODE }, places).reason).toBe('status');
-    expect(one({ status: 422, body: CODE }, { unsupportedChannel: { codes: [] } }).reason).toBe('status');
+  it('a status alone accepts no body that the API does not give', () => {
+    const wire = rules('status: 202, then: accepted');
+    expect(one({ status: 202, body: '' }, wire)).toMatchObject({ outcome: 'accepted' });
+    for (const body of ['{"id":"m-1"', 'ERROR', 'Thank you']) {
+      expect(one({ status: 202, body }, wire).outcome).toBe('in-doubt');
+    }
   });
 
-  it('a code comes before trying again', () => {
-    const wire = { retryStatuses: [409] };
-    expect(one({ status: 409 }, wire)).toMatchObject({ again: true });
-    expect(one({ status: 409, body: CODE }, wire)).toMatchObject({ again: false, reason: 'unsupported-channel' });
+  it('codes come beside the usual ones, and a rule comes first', () => {
+    const wire = rules('codeAt: /code, code: [1300], then: unsupported');
+    expect(one({ status: 422, body: '{"code":1300}' }, wire).reason).toBe('unsupported-channel');
+    expect(one({ status: 422, body: CODE }, wire).reason).toBe('unsupported-channel');
+    const other = rules('codeAt: /code, code: [CHANNEL_NOT_SUPPORTED], then: refused');
+    expect(one({ status: 422, body: CODE }, other).reason).toBe('refused');
+  });
+
+  it('a status is tried again only where a rule says that nothing was done', () => {
+    const wire = rules('status: [404, 503], then: retry');
+    const again = { outcome: 'pending', reason: 'rate-limited', again: true };
+    expect(one({ status: 503, retryAfter: '7' }, wire)).toMatchObject({ ...again, retryAfterMs: 7_000 });
+    expect(one({ status: 404 }, wire, true)).toMatchObject({ ...again, halt: null });
+    expect(one({ status: 503 })).toMatchObject({ outcome: 'in-doubt', again: false });
+    const isCut = { phase: 'P3', error: { code: 'ECONNRESET', message: 'm' } } as const;
+    expect(one({ status: 503, ...isCut }, wire)).toMatchObject({ outcome: 'in-doubt', again: false });
+    expect(one({ status: 503, phase: 'P2' }, wire)).toMatchObject({ outcome: 'in-doubt', again: false });
   });
 });

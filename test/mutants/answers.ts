@@ -59,8 +59,8 @@ export const ANSWERS: readonly Mutant[] = [
     edits: [
       {
         file: CLASSIFY,
-        was: 'context.wire.retryStatuses.includes(status)) {',
-        is: 'context.wire.retryStatuses.includes(status) || status === 503) {',
+        was: 'if (status === 429 || status === 425) {',
+        is: 'if (status === 429 || status === 425 || status === 503) {',
       },
     ],
     proof: status(503),

@@ -25,9 +25,9 @@ export interface Evidence {
   readonly starts?: readonly number[];
   /** Body by reference, as previewed; not compared when absent. */
   readonly previewed?: ReadonlyMap<string, string>;
-  /** `wire.retryStatuses`. */
+  /** Statuses with a rule `retry`. */
   readonly retryStatuses?: readonly number[];
-  /** `wire.tooLargeStatuses`. */
+  /** Statuses with a rule that refuses the request as a whole, and 413. */
   readonly tooLargeStatuses?: readonly number[];
   /** Steps of the campaign: a recipient who cannot receive one gets the next; not checked when absent. */
   readonly steps?: number;

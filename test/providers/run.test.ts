@@ -118,7 +118,7 @@ answers: [{ status: 202, codeAt: /state, code: [ok], then: accepted }]`);
   });
 
   it('statuses after which a request is sent in parts', async () => {
-    gateway('tooLargeStatuses: [422]\nlimits: { recipients: 10 }');
+    gateway('answers: [{ status: 422, then: refused }]\nlimits: { recipients: 10 }');
     project.write('hello/campaign.yaml', campaign('send: { recipientsPerRequest: 10 }', 'people.csv'));
     behaviours = [answer(422, '{"code":"too-many"}'), answer(200, '{"id":"a"}'), answer(200, '{"id":"b"}')];
     await send();
@@ -127,7 +127,7 @@ answers: [{ status: 202, codeAt: /state, code: [ok], then: accepted }]`);
   });
 
   it('statuses after which nothing was done', async () => {
-    gateway('retryStatuses: [503]');
+    gateway('answers: [{ status: 503, then: retry }]');
     behaviours = [answer(503), answer(200, '{"id":"a"}')];
     await send();
     expect(server.requests.length).toBe(2);

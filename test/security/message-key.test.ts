@@ -27,7 +27,7 @@ const WIRE = `
         recipients: [/results]
         refusedRecipients: [/refused]
         recipientStatus: { at: [/status], refused: [no] }
-      unsupportedChannel: { statuses: [404], codes: [unsupported], codeAt: [/code] }`;
+      answers: [{ status: 404, then: unsupported }, { codeAt: /code, code: [unsupported], then: unsupported }]`;
 
 /** Three recipients in a request, a fallback for each, and variants: what only such campaigns read of an answer. */
 const CAMPAIGN = `name: proof
@@ -183,7 +183,7 @@ const WIRES: readonly string[] = [
   'characterSets: { KEY: KEY }',
   'msisdn: KEY',
   'KEY: x',
-  'unsupportedChannel: { codes: [KEY], statuses: [KEY] }',
+  'answers: [{ status: KEY, codeAt: /code, code: [KEY], then: KEY }]',
   'response: { recipients: [KEY], recipientStatus: { at: [/KEY], refused: [KEY] } }',
   'messageTypes: { KEY: KEY }',
   'apiKey: KEY',

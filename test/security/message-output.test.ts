@@ -6,6 +6,7 @@ import { type Ran, startTarget, type Target } from '../fuzz/target.ts';
 import { yamlOf } from '../fuzz/trees.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { rules } from '../http/wire.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { elementsOf } from './markup.ts';
 import { CHOSEN, PRINTABLE, SCRIPTS } from './payloads.ts';
@@ -138,7 +139,7 @@ function projectWith(text: string): TestProject {
       .map(cell)
       .join(','),
   );
-  const wire = { unsupportedChannel: { statuses: [404] }, response: { error: ['/error/message'] } };
+  const wire = { ...rules('status: 404, then: unsupported'), response: { error: ['/error/message'] } };
   const environment = { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: { env: 'HANDBILL_API_KEY' }, wire };
   return createProject({
     'handbill.yaml': yamlOf({ environments: { test: environment } }),

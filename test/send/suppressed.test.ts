@@ -104,7 +104,7 @@ it('a file is read again when a run is continued, and counts for fallbacks too',
       'fallback: { channel: sms, from: Riverside, to: mobile, template: { text: "Hi" } }',
     ],
     campaign: 'suppressions: outs.csv\nsend: { concurrency: 1 }',
-    environment: '    wire: { unsupportedChannel: { statuses: [404] } }\ndefaultCountry: GB',
+    environment: '    wire: { answers: [{ status: 404, then: unsupported }] }\ndefaultCountry: GB',
   });
   const spelt = (row: number): string => numberOf(row).replace('+447400', '07400 ');
   scene.write(

@@ -52,7 +52,7 @@ function project(): TestProject {
   api:
     baseUrl: ${api.url}
     apiKey: { env: KEY }
-    wire: { unsupportedChannel: { statuses: [422] } }
+    wire: { answers: [{ status: 422, then: unsupported }] }
 `,
     'rent.yaml': rent('November'),
     'text.txt': TEXT.replace('WORD', 'November'),

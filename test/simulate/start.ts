@@ -4,6 +4,7 @@ import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
+import type { AnswerRule } from '../../src/providers/provider.ts';
 import { identityOf, prepareRun } from '../../src/send/prepare.ts';
 import { sendRounds } from '../../src/send/rounds.ts';
 import { sendRun } from '../../src/send/run.ts';
@@ -198,7 +199,10 @@ export function beginStart(options: StartOptions): Start {
       commit: options.commit ?? null,
       pauseLookMs: 60_000,
     };
-    const wire = compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses });
+    const answers = plan.retryStatuses.map((status): AnswerRule => {
+      return { statuses: [status], codeAt: null, codes: [], textAt: null, text: null, verdict: 'retry' };
+    });
+    const wire = compilePointers({ ...campaign.environment.wire, answers });
     const first = { run: prepared.finishLoad(), limit: plan.limit, posted: null };
     const end = await sendRounds(first, start, (pass) => sendRun(start, pass, { endpoint, wire, secrets: {} }));
     await endpoint.close(campaign.campaign.send.timeoutMs);

@@ -117,7 +117,7 @@ export const STATUSES: readonly Behaviour[] = [
   }),
   status('G2', 503, pending(503, 'rate-limited'), {
     name: '503 where the project says that it may be sent again',
-    environment: '    wire: { retryStatuses: [503] }',
+    environment: '    wire: { answers: [{ status: 503, then: retry }] }',
     retryStatuses: [503],
   }),
   ...[501, 505].map((number) => status('G3', number, pending(number, 'wrong-address', 'wrong-address'))),
