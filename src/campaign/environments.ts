@@ -447,7 +447,7 @@ function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
 }
 
-/** What an environment writes, over what its provider says, over the defaults; lists of pointers are replaced. */
+/** Settings of the environment over those of its provider, over the defaults; lists of pointers are replaced. */
 export function readWire({ response, answers }: WireFile, reading?: ReadProvider['reading']): Wire {
   return {
     response: readResponse({ ...reading?.response, ...response }),

@@ -152,7 +152,7 @@ export interface Wire {
       readonly accepted: readonly string[];
     };
   };
-  /** What an answer means, by status and code: the first rule that matches counts, of the environment before its provider. */
+  /** Rules by status and code. The first that matches counts; those of the environment come before its provider's. */
   readonly answers: readonly AnswerRule[];
   /** Header that carries the reference, if the API takes one. */
   readonly idempotencyHeader: string | null;
