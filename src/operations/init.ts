@@ -116,7 +116,7 @@ function providerNotes(provider: Provider, channel: Channel, isWritten: boolean)
   return [
     `For ${title}: ${values}put ${listWithAnd(names)} into the environment, or into .env.`,
     ...(requestFor(provider, channel, 'text', CHANNEL_TABLE[channel].address) === null
-      ? [`${title} takes templates only: write template: { id: ... } into campaign.yaml before you send to production.`]
+      ? [`${title} takes templates only: write the id of yours into campaign.yaml before you send to production.`]
       : []),
   ];
 }

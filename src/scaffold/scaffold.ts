@@ -1,5 +1,7 @@
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
-import type { Provider } from '../providers/provider.ts';
+import { EXAMPLE_BUTTONS } from '../content/rich.ts';
+import { leftOut, placedBy } from '../providers/placed.ts';
+import { type Provider, requestFor } from '../providers/provider.ts';
 import { environmentText } from './environment.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
@@ -67,14 +69,32 @@ ${text.replaceAll(/^(?=.)/gm, '# ')}`;
 
 function campaignFiles(project: NewProject): readonly (readonly [path: string, text: string])[] {
   const folder = `campaigns/${project.campaign}`;
+  const text = campaignFile(project);
+  const template = [`${folder}/template.hbs`, CHANNEL_TABLE[project.channel].init.template] as const;
   return [
-    [`${folder}/campaign.yaml`, campaignFile(project)],
-    [`${folder}/template.hbs`, CHANNEL_TABLE[project.channel].init.template],
+    [`${folder}/campaign.yaml`, text],
+    ...(text.includes('template.hbs') ? [template] : []),
     [`${folder}/people.csv`, peopleFile(project)],
   ];
 }
 
-function campaignFile({ campaign, channel, from }: NewProject): string {
+/** The sender and the message, without what the provider cannot send. */
+function messageLines({ channel, from, provider }: NewProject): string {
+  const { init, address } = CHANNEL_TABLE[channel];
+  const [text, template] = (['text', 'template'] as const).map(
+    (kind) => provider && requestFor(provider, channel, kind, address),
+  );
+  const request = text ?? template;
+  const takes = (name: string): boolean => request == null || leftOut(placedBy(request), name, true).length === 0;
+  const sender = takes('from') ? `from: ${yamlWord(from)}\n` : '';
+  if (text === null)
+    return `${sender}template: { id: your-template } # its id at the provider; columns are its variables\n`;
+  const more = takes('content.buttons') ? init.yaml : init.yaml.replace(EXAMPLE_BUTTONS, '');
+  return `${sender}template: template.hbs # {{first_name}} in it is the column first_name of the list\n${more}`;
+}
+
+function campaignFile(project: NewProject): string {
+  const { campaign, channel } = project;
   const recipients =
     CHANNEL_TABLE[channel].address === 'email'
       ? 'recipients: { csv: people.csv, to: email } # one row each'
@@ -82,9 +102,7 @@ function campaignFile({ campaign, channel, from }: NewProject): string {
   return `# yaml-language-server: $schema=../../schemas/campaign.schema.json
 name: ${yamlWord(campaign)} # its identity: another name is another campaign, in which no recipient was sent to yet
 channel: ${channel}
-from: ${yamlWord(from)}
-template: template.hbs # {{first_name}} in it is the column first_name of the list
-${CHANNEL_TABLE[channel].init.yaml}${recipients}
+${messageLines(project)}${recipients}
 
 # Goes out by itself, once something calls \`handbill due\`: see \`handbill schedule --help\`.
 # schedule:

@@ -194,7 +194,9 @@ describe('a new project', () => {
 });
 
 describe('a provider', () => {
-  const CASES = providerNames().map((name) => [name, CHANNELS.find((one) => hasChannel(name, one)) ?? 'sms'] as const);
+  const CASES = providerNames().flatMap((name) =>
+    CHANNELS.filter((channel) => hasChannel(name, channel)).map((channel) => [name, channel] as const),
+  );
 
   it.each(CASES)('%s makes an environment that only needs its values and secrets', async (provider, channel) => {
     using folder = createProject({});
@@ -231,8 +233,23 @@ describe('a provider', () => {
   it('that takes templates only says what to change in the campaign', async () => {
     using folder = createProject({});
     expect((await handbillHere(folder.root, ['init', '--provider', 'govuk-notify'])).out).toContain(
-      'GOV.UK Notify takes templates only: write template: { id: ... }',
+      'GOV.UK Notify takes templates only: write the id of yours into campaign.yaml',
     );
+    expect(filesIn(folder.path('campaigns'))).toEqual(['hello/campaign.yaml', 'hello/people.csv']);
+  });
+
+  it.each(CASES)('%s can send what it gets on %s, and so can the sandbox', async (name, channel) => {
+    using folder = createProject({});
+    const made = await handbillHere(folder.root, ['init', '--provider', name, '--channel', channel]);
+    expect(made, made.err).toMatchObject({ status: 0 });
+    const variables = readFileSync(folder.path('handbill.yaml'), 'utf8').matchAll(/\{ env: (\w+) \}/g);
+    const env = Object.fromEntries([...variables].map(([, variable]) => [variable, 'k'.repeat(20)]));
+    const preview = await handbillHere(folder.root, ['preview', 'hello', '--env', 'production'], { env });
+    expect(preview).toMatchObject({ status: 0, err: '', out: expect.stringContaining('to send   3') });
+    const checked = await handbillHere(folder.root, ['validate', '--format', 'json'], { env, now: () => NOW });
+    expect(checked).toMatchObject({ status: 0, err: '' });
+    const { status, out } = await handbillHere(folder.root, ['send', 'hello', '--format', 'json']);
+    expect({ status, ...JSON.parse(out).totals }).toMatchObject({ status: 0, accepted: 3 });
   });
 
   it('does not change a handbill.yaml that exists', async () => {
