@@ -281,6 +281,25 @@ export const CONTENT = {
     fix: 'Export it again with the column as text, or set `defaultCountry`. Else find out who wrote (`handbill replies` shows the text), and add the address with `handbill suppress add`. The reply itself is held, and suppresses no address.',
     example: { files: { 'replies.csv': 'from,text\n4.474E+11,STOP\n' }, run: 'listen --from replies.csv' },
   },
+  'fetch-failed': {
+    cause:
+      'The API refused to list its reports or replies, gave no whole answer in three tries, or answered with something else than the list that the provider file describes.',
+    fix: 'Look at the reason in the message, and fetch again: `handbill listen --from api`. Without a good fetch for 24 hours, no new occurrence begins; see [fetch.md](fetch.md).',
+    example: null,
+  },
+  'reports-stale': {
+    cause:
+      "The environment has `fetch: true`, and the last good fetch of its reports and replies, or of a stand-in's, is over 24 hours ago, or there was none. An opt-out may be among what is missing.",
+    fix: 'Fetch them with `handbill listen --from api`, or let `handbill due` do it. `--allow reports-stale` begins without them; see [fetch.md](fetch.md).',
+    example: {
+      files: {
+        'handbill.yaml':
+          'environments:\n  production:\n    provider: infobip\n    vars: { host: xxxxx.api.infobip.com }\n    secrets: { key: { env: INFOBIP_KEY } }\n    fetch: true\n',
+      },
+      env: { INFOBIP_KEY: 'a-key-that-is-not-used' },
+      run: 'send hello --env production --yes',
+    },
+  },
   'unread-event': {
     cause:
       'An event has neither an id and a state, nor a sender and a text, at the places where handbill looks for them.',

@@ -204,6 +204,8 @@ export const CODES = {
     'Webhooks are protected less than they could be: by a short secret, one in the URL, one of two environments, or an address that other machines reach.',
   'unclear-environment': 'handbill does not know which environment delivery reports and replies belong to.',
   'invalid-reports': 'handbill cannot read a file of delivery reports and replies, or a part of it.',
+  'fetch-failed': 'Reports and replies could not all be fetched from the API.',
+  'reports-stale': 'Reports and replies were not fetched for more than a day, and a new occurrence would begin.',
   'unassigned-opt-out': 'An opt-out names no address and no message that handbill knows: no recipient is suppressed.',
   'unread-event': 'handbill recognises an event neither as a delivery report nor as a reply.',
   // Ledger

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { AnswerRule } from '../providers/provider.ts';
 import { piecesOf } from '../providers/text.ts';
-import { checkUrl, originOf } from '../providers/url.ts';
+import { checkUrl, FETCH_VALUES, originOf } from '../providers/url.ts';
 import { INSIDE, isKnownName, VALUE_NAMES } from '../providers/values.ts';
 import { isList, isMapping, type Json, type JsonObject, pointerTo } from '../util/json.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -126,10 +126,21 @@ const OWN_HEADERS = new Set(
 );
 const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.com/webhooks' };
 
-function checkUrls({ url, requests = [] }: Partial<ProviderFile>, declared: readonly string[], report: Report): void {
+function checkUrls(file: Partial<ProviderFile>, declared: readonly string[], report: Report): void {
+  const { url, requests = [], reports: { fetch = [] } = {} } = file;
   const known = [...declared, 'baseUrl'];
-  const urls = [{ url, path: ['url'] }, ...requests.map((one, i) => ({ url: one.url, path: ['requests', i, 'url'] }))];
-  for (const { url: text, path } of urls) {
+  const urls = [
+    { url, path: ['url'], known },
+    ...requests.map((one, i) => ({ url: one.url, path: ['requests', i, 'url'], known })),
+    ...fetch.map((one, i) => {
+      return { url: one.url, path: ['reports', 'fetch', i, 'url'], known: [...known, ...FETCH_VALUES] };
+    }),
+  ];
+  fetch.forEach(({ next, cursor }, i) => {
+    if (cursor === undefined || next !== undefined) return;
+    report(['reports', 'fetch', i], '"cursor" is without "next".', 'Write next: the place of its value in a page.');
+  });
+  for (const { url: text, path, known } of urls) {
     if (text === undefined || checkText(text, path, known, report) === null) continue;
     const fault = checkUrl(text);
     if (fault !== null) report(path, fault.problem, fault.hint);

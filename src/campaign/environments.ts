@@ -189,13 +189,18 @@ function readEnvironment(
   report: Report,
   ofProvider: Report,
 ) {
-  const { baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
+  const { baseUrl, rate, concurrency, countries, budget, proxy, fetch = false, webhook = {}, wire = {} } = written;
   const { vars = {} } = written;
   if (name !== SANDBOX) checkNames('vars', vars, provider, ofProvider);
   countries?.forEach((country, i) => {
     const finding = checkCountry(country);
     if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
   });
+  if (fetch && reading.events.reports?.fetch === undefined) {
+    const message = `${provider.title} has no reports that can be fetched.`;
+    const hint = 'Remove "fetch", and receive them: docs/webhooks.md.';
+    ofProvider('fetch', 'invalid-value', message, hint);
+  }
   const ratio = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && ratio === null) {
     const hint = 'Write a number per second, minute or hour: 50/s.';
@@ -213,6 +218,7 @@ function readEnvironment(
     countries: countries ?? null,
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
+    fetch,
     webhook: readWebhook(webhook, reading.events, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
     wire: readWire(wire, reading),
   };

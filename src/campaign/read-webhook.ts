@@ -27,7 +27,11 @@ export function readWebhook(
 ): EnvironmentWebhook {
   checkStates(own.states ?? {}, report);
   const written = over(webhook, own);
-  return { receiver: readReceiver(own, written, folder, report), mapping: mappingOf(written, reports), url: own.url };
+  const fetches = (reports.fetch ?? []).map(({ url, next = null, cursor = null, once = false, ...shape }) => {
+    return { url, next, cursor, isOnce: once, mapping: mappingOf({ ...written, ...shape }, reports) };
+  });
+  const receiver = readReceiver(own, written, folder, report);
+  return { receiver, mapping: mappingOf(written, reports), fetches, url: own.url };
 }
 
 /** A setting replaces that of the provider; mappings do so key by key, and lists of codes add up. */

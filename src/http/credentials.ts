@@ -1,5 +1,6 @@
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { KeySource } from '../model.ts';
+import { createRedactor } from '../util/redact.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
 
 function wordsOf(name: string): SecretWords {
@@ -31,6 +32,30 @@ export async function readKey(
   const wrong = checkHeaderValue(`The ${words.name} in ${read.place}`, read.secret, /^[\x21-\x7e]+$/);
   return wrong === null ? { key: read.secret } : { problem: wrong };
 }
+
+/** All of them by their names, as `readKey`. Throws `HandbillError` (exit 2) with everything that is wrong. */
+export async function readKeys(
+  sources: Readonly<Record<string, KeySource>>,
+  env: Readonly<Record<string, string | undefined>>,
+  baseFolder: string,
+): Promise<Readonly<Record<string, string>>> {
+  const keys: Record<string, string> = {};
+  const problems: Diagnostic[] = [];
+  for (const [name, source] of Object.entries(sources)) {
+    const read = await readKey(name, source, env, baseFolder);
+    if ('problem' in read) problems.push(read.problem);
+    else keys[name] = read.key;
+  }
+  if (problems.length > 0) throw refuse(...problems);
+  return keys;
+}
+
+/** A key of a few letters (`test`) is no secret, and would match other text by chance. */
+export function hiding(keys: Readonly<Record<string, string>>): (text: string) => string {
+  return createRedactor(Object.values(keys).filter((key) => key.length >= SHORTEST_KEY));
+}
+
+const SHORTEST_KEY = 8;
 
 /** Printable ASCII: a line break in the value could begin another header. A scheme such as `Bearer` has a space after it. */
 const HEADER_VALUE = /^(?:[A-Za-z]+ )?[\x21-\x7e]+$/;

@@ -71,6 +71,11 @@ export function eventStore(connection: Connection): EventStore {
   const newest = connection.query(REPORTED_SINCE);
   const last = connection.query('SELECT max(number) FROM delivery_reports');
   const answered = connection.query(ANSWERED);
+  const dropPage = connection.statement('DELETE FROM unread_events WHERE number = ?');
+  const pages = connection.query('SELECT number, body FROM unread_events WHERE source = ? ORDER BY number');
+  const fetched = connection.query('SELECT fetched_at FROM fetches WHERE environment = ?');
+  const setFetched = connection.statement(`INSERT INTO fetches (environment, fetched_at) VALUES (?, ?)
+    ON CONFLICT (environment) DO UPDATE SET fetched_at = excluded.fetched_at`);
 
   /** Returns whether the event is new. */
   const hold = (event: WebhookEvent, { source, environment, alsoIn = [] }: RecordFacts, now: number): boolean => {
@@ -101,7 +106,7 @@ export function eventStore(connection: Connection): EventStore {
 
   return {
     record(events, facts) {
-      const { nowMs, startLifts = false, stopEnds = 'everything', isAddress } = facts;
+      const { nowMs, startLifts = false, stopEnds = 'everything', isAddress, page } = facts;
       const displaced = connection.displacement();
       if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
@@ -135,6 +140,7 @@ export function eventStore(connection: Connection): EventStore {
           if (meaning === 'opt-out') optOut(event.from, 'reply');
           else if (startLifts && lift(event.from, null)) lifted.push(event.from);
         }
+        if (page !== undefined) dropPage(page);
         return { ...tally, suppressed, lifted, unassigned };
       });
     },
@@ -152,6 +158,15 @@ export function eventStore(connection: Connection): EventStore {
       const rows = answered.all(number);
       return new Map(rows.map(([row, out]) => [Number(row), out === 1 ? 'opted-out' : 'replied'] as const));
     },
+
+    pages: (source) => pages.all(source).map(([number, body]) => ({ number: Number(number), body: String(body) })),
+
+    fetchedMs(environment) {
+      const [atMs] = fetched.get(environment) ?? [];
+      return atMs === undefined ? null : Number(atMs);
+    },
+
+    setFetched: (environment, atMs) => connection.write(atMs, 1, () => void setFetched(environment, atMs)),
 
     counts() {
       const [reports, replies, unread] = counts.get() ?? [];

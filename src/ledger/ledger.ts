@@ -622,6 +622,8 @@ export interface RecordFacts {
   readonly stopEnds?: StopEnds;
   /** Whether an opt-out from there can be put on the suppression list. Default: always. */
   readonly isAddress?: (written: string) => boolean;
+  /** The number of the page that these events were read from: it goes in the same transaction. */
+  readonly page?: number;
 }
 
 /** A message in doubt, or to be sent again after a doubt: a report may show that it was received. */
@@ -670,6 +672,11 @@ export interface EventStore {
   hasReports(sinceMs: number): boolean;
   /** Rows of a run with a joined reply. An opt-out has priority. */
   answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
+  /** Pages of a source that are kept unread, oldest first. */
+  pages(source: string): readonly { readonly number: number; readonly body: string }[];
+  /** When the API was last asked for all its reports and replies with success, in ms since 1970; null: never. */
+  fetchedMs(environment: string): number | null;
+  setFetched(environment: string, atMs: number): void;
   /** How many events of each kind there are. */
   counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
 }

@@ -229,6 +229,11 @@ export const TABLES: readonly string[] = [
   source TEXT NOT NULL
 ) STRICT`,
   'CREATE UNIQUE INDEX unread_events_digest ON unread_events (digest)',
+  // When the API was last asked for all reports and replies, with success.
+  `CREATE TABLE fetches (
+  environment TEXT NOT NULL PRIMARY KEY,
+  fetched_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
   // When the schedule of a campaign was first seen, so that a new one is not sent for instants before it.
   `CREATE TABLE schedules (
   environment TEXT NOT NULL,

@@ -5,6 +5,7 @@ export const ALLOWABLE = {
   'input-changed':
     '--allow input-changed continues the run with what changed: final outcomes stay, all other recipients get the new content.',
   'too-late': '--allow too-late sends what is left, however old it is.',
+  'reports-stale': '--allow reports-stale begins without the reports and replies that were not fetched.',
   'list-too-old': '--allow list-too-old sends to this list once, however old it is.',
   'list-too-short': '--allow list-too-short sends to this list once, however short it is.',
   'list-size-changed': '--allow list-size-changed sends to this list once, whatever its size.',
@@ -37,8 +38,8 @@ export const PLAN_CODES: readonly Allowable[] = [
   'other-provider',
 ];
 
-/** Refusals that a scheduled start may override: those of a list, and of its time. */
-export const DUE_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire'];
+/** Refusals that a scheduled start may override: those of a list, of its time, and of reports that are missing. */
+export const DUE_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire', 'reports-stale'];
 
 /** Codes that people ask to allow and that cannot be, each with the reason. */
 export const NEVER_ALLOWED = {

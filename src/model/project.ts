@@ -54,6 +54,8 @@ export interface Environment {
   readonly concurrency: number | null;
   readonly proxy: string | null;
   readonly webhook: EnvironmentWebhook;
+  /** Reports and replies are asked for, and not only received. */
+  readonly fetch: boolean;
   readonly wire: Wire;
   /** The people who must sign a plan before it is sent there; null: no one. Never for the sandbox. */
   readonly approval: Approval | null;

@@ -11,8 +11,23 @@ export interface EnvironmentWebhook {
   /** null: no sender is named, so that nothing is received; files of reports can be read. */
   readonly receiver: Receiver | null;
   readonly mapping: EventMapping;
+  /** Lists of reports and replies that the API can be asked for; often none. */
+  readonly fetches: readonly ReportFetch[];
   /** The public URL, as the provider knows it; undefined: handbill does not know it. */
   readonly url: string | undefined;
+}
+
+export interface ReportFetch {
+  /** As the provider file has it, with placeholders. */
+  readonly url: string;
+  /** How the events of a page are read. */
+  readonly mapping: EventMapping;
+  /** JSON pointer to the address of the next page, or to the value for `cursor`; null: pages are counted, or there is one. */
+  readonly next: string | null;
+  /** The query parameter that takes what is at `next`; null: that is an address. */
+  readonly cursor: string | null;
+  /** The API gives each event only once. */
+  readonly isOnce: boolean;
 }
 
 export interface Receiver {

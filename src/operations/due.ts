@@ -42,6 +42,7 @@ import { requireApproval } from '../send/approved.ts';
 import { isDecidedEarly } from '../send/canary.ts';
 import { unreachedRows } from '../send/deliveries.ts';
 import type { RunEvent } from '../send/event.ts';
+import { fetchedWith, staleReports } from '../send/fetched.ts';
 import { pausedWarning } from '../send/pause.ts';
 import { lockRun, mustExist } from '../send/run-lock.ts';
 import { findStanding, refuseUncovered } from '../send/standing.ts';
@@ -65,6 +66,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
+import type { ReconcileResult } from './reconcile.ts';
 import { type Automatic, type Following, readScheduled, type Scheduled } from './schedule.ts';
 import { send } from './send.ts';
 import { exitOf, type SendQuestion, type SendResult } from './send-options.ts';
@@ -111,6 +113,7 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
 /** Events of campaigns with a schedule; those that are sent have more. */
 export type DueEvent =
   | { readonly kind: 'due'; readonly environment: string }
+  | { readonly kind: 'fetched'; readonly fetched: FetchedReports }
   | { readonly kind: 'campaign'; readonly campaign: Campaign; readonly environment: string }
   | { readonly kind: 'item'; readonly item: DueItem; readonly environment: string }
   /** Occurrences of the last 31 days that were missed. */
@@ -139,6 +142,13 @@ export interface DueItem {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** What the API of an environment had, before it was decided what is due. */
+export interface FetchedReports
+  extends Pick<ReconcileResult, 'environment' | 'files' | 'doubtsResolved' | 'suppressed' | 'lifted' | 'diagnostics'> {
+  /** `due` reported the same within the last hour. */
+  readonly isRepeated: boolean;
+}
+
 export interface DueResult {
   readonly environment: string;
   /** The time for which it was decided what is due, ISO 8601 in UTC. */
@@ -147,6 +157,8 @@ export interface DueResult {
   readonly items: readonly DueItem[];
   /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
+  /** By environment that the API was asked for; empty for a dry run. */
+  readonly fetched: readonly FetchedReports[];
   /** Occurrences missed in this environment in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
   /** The worst of all items. */
@@ -202,6 +214,13 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) }, here);
   let stopped = false;
   const all = [...found.campaigns, ...found.followUps];
+  const fetched: FetchedReports[] = [];
+  if (options.dryRun !== true) {
+    for await (const one of fetchAll(all, options, environment, memoryOf)) {
+      fetched.push(one);
+      await options.onEvent?.({ kind: 'fetched', fetched: one });
+    }
+  }
   using ledgers = openReaders(options);
   const seen = await seeSchedules(all, ledgers, { environment, lookedMs, options });
   for (const one of all) {
@@ -217,7 +236,31 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const ofEnvironment = missed.filter((one) => names.has(one.environment));
   options.onEvent?.({ kind: 'missed', missed: ofEnvironment, environment });
   const exit = WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
-  return { environment, at, dryRun: options.dryRun === true, items, stopped, missed: ofEnvironment, exit };
+  return { environment, at, dryRun: options.dryRun === true, items, stopped, fetched, missed: ofEnvironment, exit };
+}
+
+/** Opt-outs, gates and follow-ups depend on it. */
+async function* fetchAll(
+  all: readonly (Scheduled | Following)[],
+  { env, now, ledger, signal }: Options,
+  name: string,
+  memoryOf: (project: MemoryOf) => Promise<DueMemory>,
+): AsyncGenerator<FetchedReports> {
+  const projects = new Map(all.map(({ campaign: { project } }) => [project.root, project] as const));
+  for (const project of projects.values()) {
+    for (const { name: environment } of fetchedWith(project, project.environments.get(name)?.identity ?? name)) {
+      const { API, reconcile } = await import('./reconcile.ts');
+      const asked = present({ env, now, ledger, signal, cwd: project.root, environment });
+      const result = await reconcile([API], asked).catch((error: unknown) => {
+        if (!(error instanceof HandbillError)) throw error;
+        return { files: [], doubtsResolved: 0, suppressed: [], lifted: [], diagnostics: error.diagnostics };
+      });
+      const { files, doubtsResolved, suppressed, lifted, diagnostics } = result;
+      const text = diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n');
+      const isRepeated = text !== '' && (await memoryOf(project)).refused({ environment, file: API, text });
+      yield { environment, files, doubtsResolved, suppressed, lifted, diagnostics, isRepeated };
+    }
+  }
 }
 
 type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Campaign['project'], 'environments'>>;
@@ -347,8 +390,9 @@ async function ledgerRefusal(
     const where = { campaign, environment };
     const identity = { environment: environment.identity, campaign: campaign.id, occurrence };
     const run = ledger?.findRun(identity) ?? null;
-    const taken = run === null ? null : otherProvider(run, where);
-    if (taken !== null) return { why: null, ...refusal([taken]) };
+    const stale = staleReports(ledger, campaign.project, environment, { nowMs: now(), allow });
+    const refused = run === null ? stale : otherProvider(run, where);
+    if (refused !== null) return { why: null, ...refusal([refused]) };
     if (action !== 'send') return {};
     const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), allow, isDue: true });
     const judged = guard.judge(await readListFacts(campaign.recipients));

@@ -8,7 +8,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
+import type { Allowable, Campaign, Channel, EventMapping, StopEnds } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createReferences } from '../plan/expand.ts';
 import { sentBefore } from '../plan/follow-up.ts';
@@ -227,7 +227,7 @@ export function environmentFor({ project }: Pick<ProjectReading, 'project'>, giv
 export function interpreterOf(
   reading: Pick<ProjectReading, 'project' | 'written'>,
   environment: string,
-  options: Parameters<typeof createInterpreter>[2] = {},
+  { mapping, ...options }: Parameters<typeof createInterpreter>[2] & { readonly mapping?: EventMapping } = {},
 ): Interpreter {
   const providers = [...reading.project.environments.values()].map(({ provider }) => provider);
   const { provider, webhook, wire } = environmentOf(reading, environment);
@@ -244,5 +244,5 @@ export function interpreterOf(
       Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
     ),
   };
-  return createInterpreter(webhook.mapping, meanings, options);
+  return createInterpreter(mapping ?? webhook.mapping, meanings, options);
 }

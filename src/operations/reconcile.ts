@@ -8,7 +8,9 @@ import { type Diagnostic, HandbillError, problem, refuse, warning } from '../err
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
+import type { Recorded } from '../ledger/records.ts';
 import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
+import { environmentOf } from '../plan/plan.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { SEPARATOR } from '../recipients/header.ts';
 import { ONLY_CELLS, openList } from '../recipients/read.ts';
@@ -22,13 +24,19 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
 import { isForm } from '../webhook/interpret-body.ts';
 import { meaningOf } from '../webhook/meaning.ts';
+import { fetchReports } from './fetch-reports.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
 
+/** In the place of a file: the API of the environment. A file of this name is `./api`. */
+export const API = 'api';
+
 /** Environment and input of an import, and whether it is a dry run. */
 export interface ReconcileOptions extends ProjectOptions {
+  /** Ends a fetch between two requests. Default: no signal. */
+  readonly signal?: AbortSignal;
   /** Does everything on a copy of the ledger, which is removed. Default: false. */
   readonly dryRun?: boolean;
   /** The environment that the reports and replies are of. Default: the only one beside the sandbox. */
@@ -81,7 +89,7 @@ const MOST_DIAGNOSTICS = 100;
  * `handbill listen --from`: imports exported delivery reports and replies, as `listen` would. A repeated import changes
  * nothing, and finishes one that was interrupted.
  *
- * @param files - paths relative to `cwd`, or `-` for `input`
+ * @param files - paths relative to `cwd`, `-` for `input`, or `api` for what the API of the environment has
  * @throws HandbillError exit 2 for a file of which nothing can be read or understood; 7 (ledger)
  */
 export async function reconcile(files: readonly string[], options: ReconcileOptions = {}): Promise<ReconcileResult> {
@@ -99,14 +107,23 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   const { now, dryRun = false, cwd } = options;
   const reading = await projectHere(options);
   const environment = environmentFor(reading, options.environment);
-  const found = await findFiles(files, cwd);
+  if (dryRun && files.includes(API)) {
+    const hint = 'Leave --dry-run out: what is fetched sends nothing.';
+    throw refuse(problem('usage', 'A dry run asks no API: some give each event only once.', { hint }));
+  }
+  const found = await findFiles(
+    files.filter((file) => file !== API),
+    cwd,
+  );
   const needsFolder = dryRun || found.some(({ path }) => path === null);
   const folder = needsFolder ? await makeTemporaryFolder('handbill-reconcile-') : null;
   try {
     const inputs = await spooled(found, folder, Readable.from(options.input ?? []));
     const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
     using ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
-    return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter: options.meter });
+    const { env, meter, signal } = options;
+    const fetches = files.includes(API) ? { env, signal } : null;
+    return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter, fetches });
   } finally {
     await folder?.remove();
   }
@@ -157,13 +174,15 @@ interface Facts {
   readonly dryRun: boolean;
   readonly environment: string;
   readonly meter: Meter | undefined;
+  /** Null: the API is not asked. */
+  readonly fetches: Pick<Parameters<typeof fetchReports>[0], 'env' | 'signal'> | null;
 }
 
 async function takeOver(
   files: readonly EventFile[],
   ledger: Ledger,
   reading: ProjectReading,
-  { now, cwd, dryRun, environment, meter }: Facts,
+  { now, cwd, dryRun, environment, meter, fetches }: Facts,
 ): Promise<TakenFiles> {
   const { project } = reading;
   const { startLifts, stopEnds } = project.webhook.replies;
@@ -176,25 +195,39 @@ async function takeOver(
   ledger.events.expectMany();
   const isAddress = addressTest(reading);
   const unassigned: Unassigned[] = [];
-  const recorder: Recorder = async (events, source) => {
-    const recorded = await paced(() =>
-      ledger.events.record(events, { nowMs: now(), source, environment, startLifts, stopEnds, isAddress }),
-    );
+  const recorder = async (events: readonly WebhookEvent[], source: string, page?: number): Promise<Recorded> => {
+    const facts = { source, environment, startLifts, stopEnds, isAddress, ...(page === undefined ? {} : { page }) };
+    const recorded = await paced(() => ledger.events.record(events, { nowMs: now(), ...facts }));
     for (const address of recorded.suppressed) suppressed.push(address);
     for (const address of recorded.lifted) lifted.push(address);
     return recorded;
   };
+  const noteOptOut = (event: WebhookEvent, at: Unassigned['at']): void => {
+    const sender = optOutFrom(event, (text) => meaningOf(text, project.webhook.replies) === 'opt-out');
+    if (sender !== null && !isAddress(sender.from)) unassigned.push({ ...sender, at });
+  };
+  if (fetches !== null) {
+    const file = `API of ${environment}`;
+    const counts = { ...NO_EVENTS };
+    const context = { ...fetches, ledger, reading, environment: environmentOf(reading, environment), now };
+    const found = await fetchReports(context, async (events, source, page) => {
+      const recorded = await recorder(events, source, page);
+      // A page that is only kept is no event yet.
+      if (page !== undefined) for (const name of COUNTS) counts[name] += recorded[name];
+      for (const event of events) if (page !== undefined) noteOptOut(event, { file });
+      return recorded;
+    });
+    const events = COUNTS.reduce((sum, name) => sum + counts[name], 0);
+    done.push({ file, ...counts, events });
+    diagnostics.push(...found);
+  }
   for (const file of files) {
     const { diagnostics: found, ...counts } = await takeOverFile(
       { ...file, meter },
       interpreter,
       recorder,
       now(),
-      (event, line) => {
-        const sender = optOutFrom(event, (text) => meaningOf(text, project.webhook.replies) === 'opt-out');
-        if (sender === null || isAddress(sender.from)) return;
-        unassigned.push({ ...sender, at: { file: file.name, line } });
-      },
+      (event, line) => noteOptOut(event, { file: file.name, line }),
     );
     done.push(counts);
     diagnostics.push(...found);
@@ -226,7 +259,7 @@ interface Unassigned {
   /** Null: it was a report, or is no reply that can be held. */
   readonly replyId: string | null;
   readonly isReply: boolean;
-  readonly at: { readonly file: string; readonly line: number };
+  readonly at: { readonly file: string; readonly line?: number };
 }
 
 /** The sender of an opt-out; null: the event is none. An event without a sender is kept as one that is not understood. */
@@ -315,6 +348,7 @@ async function takeOverFile(
   };
 }
 
+const NO_EVENTS = { events: 0, reports: 0, replies: 0, unread: 0, known: 0 };
 const COUNTS = ['reports', 'replies', 'unread', 'known'] as const;
 
 const HINT =

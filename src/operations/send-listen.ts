@@ -17,7 +17,7 @@ const LISTEN_FOR_MS = 2 * 60_000;
 /** The sandbox of a start signs as Standard Webhooks says. */
 const OWN = { scheme: { kind: 'standard', toleranceMs: DEFAULTS.webhookToleranceMs } } as const;
 
-interface ListenNeeds {
+export interface ListenNeeds {
   readonly plan: Plan;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;

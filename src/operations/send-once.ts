@@ -18,6 +18,7 @@ import type { Api } from '../send/api.ts';
 import { refuseOtherList } from '../send/approved.ts';
 import { asksReports } from '../send/canary.ts';
 import { cameBack, countDeliveries } from '../send/deliveries.ts';
+import { staleReports } from '../send/fetched.ts';
 import { needsShared } from '../send/list-workers.ts';
 import type { Memory } from '../send/memory.ts';
 import { refuseWhilePaused } from '../send/pause.ts';
@@ -37,6 +38,7 @@ import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
 import { notConfirmed, type ResolvedOptions } from './options.ts';
 import { joinReplies, planOf } from './project.ts';
+import type { prepareFetching } from './send-fetch.ts';
 import type { SendListener } from './send-listen.ts';
 import {
   exitOf,
@@ -98,11 +100,11 @@ async function sendApproved(
   const { now, allow = [], onEvent } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const listening = listeningOf(plan, options.listen);
-  // Servers and signatures are loaded only where a start listens.
+  const onNotice = (notice: Diagnostic): void => onEvent?.({ kind: 'notice', notice });
   const startListening =
     listening === null
       ? null
-      : await (await import('./send-listen.ts')).prepareListening(listening, { plan, env: options.env, now });
+      : await prepareReports(listening, { plan, env: options.env, now, onNotice, timers: options.timers });
   let listener: SendListener | null = null;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
@@ -112,7 +114,7 @@ async function sendApproved(
     planFile,
     nowMs: now(),
     sandbox: () => listener?.sandbox?.() ?? null,
-    onNotice: (notice) => onEvent?.({ kind: 'notice', notice }),
+    onNotice,
   });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, options);
@@ -129,9 +131,10 @@ async function sendApproved(
   refuseWhilePaused(ledger, plan);
   if (options.isDue !== true) onEvent?.({ kind: 'warnings', warnings: olderRuns(ledger, plan) });
   await callWorkersBack(ledger, identityOf(plan));
-  if (!allow.includes('too-late') && ledger.findRun(identityOf(plan)) === null) {
-    const over = await overRefusal(campaign, plan.occurrence, now());
-    if (over !== null) throw refuse(over);
+  if (ledger.findRun(identityOf(plan)) === null) {
+    const over = allow.includes('too-late') ? null : await overRefusal(campaign, plan.occurrence, now());
+    const refused = over ?? staleReports(ledger, campaign.project, plan.environment, { nowMs: now(), allow });
+    if (refused !== null) throw refuse(refused);
   }
   const interrupt = options.signal ?? new AbortController().signal;
   const opened = { plan, ledger, prices, suppressions, interrupt };
@@ -175,10 +178,11 @@ async function sendApproved(
     sleep: options.timers?.sleep,
   };
   const sendPass = createPass(start, openApi, sharing?.sharing ?? null, prepared.toDo, options.cutSignal);
-  if (startListening === null) {
+  const sendAlone = async (): Promise<StartResult> => {
     const first = { run: prepared.finishLoad(), limit: options.limit ?? null, posted: null };
     return resultOf(ledger, plan, prices, await sendRounds(first, start, sendPass));
-  }
+  };
+  if (startListening === null) return await sendAlone();
   try {
     listener = await startListening(ledger);
   } catch (error) {
@@ -186,6 +190,8 @@ async function sendApproved(
     throw error;
   }
   await using receiving = listener;
+  // The gates need reports. Only `--listen` waits for those that come after the last message.
+  if (options.listen === undefined && !isSandbox(plan)) return await sendAlone();
   const end = await sendListening(prepared.finishLoad(), start, sendPass, {
     reporters: receiving.reporters,
     joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
@@ -361,10 +367,16 @@ function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameB
   return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
 }
 
-/** As the user asked, or as the sandbox needs it for the campaign; null: none. */
+/** As the user asked, or as the campaign needs it; null: none, or another process receives. */
 function listeningOf(plan: Plan, asked: SendListenOptions | undefined): SendListenOptions | null {
   if (asked !== undefined) return asked;
-  return isSandbox(plan) && needsReports(plan.campaign) ? {} : null;
+  return (isSandbox(plan) || plan.environment.fetch) && needsReports(plan.campaign) ? {} : null;
+}
+
+/** Servers and signatures are loaded only where a start listens. */
+async function prepareReports(listening: SendListenOptions, needs: Parameters<typeof prepareFetching>[1]) {
+  if (needs.plan.environment.fetch) return await (await import('./send-fetch.ts')).prepareFetching(listening, needs);
+  return await (await import('./send-listen.ts')).prepareListening(listening, needs);
 }
 
 function needsReports({ send, split }: Campaign): boolean {

@@ -27,7 +27,7 @@ export function unassignedSentences(senders: readonly string[]): readonly string
 export function unassignedOptOut(
   sender: string,
   country: string | null,
-  at: { readonly file: string; readonly line: number },
+  at: { readonly file: string; readonly line?: number },
 ): Diagnostic {
   const isEmail = sender.includes('@') && !isChatId(sender);
   const found =

@@ -118,6 +118,7 @@ const ENVIRONMENT = {
   concurrency: PACE,
   proxy: { neither: 'the way to the API changes no message' },
   webhook: { neither: 'what is received, and where, changes no message' },
+  fetch: { neither: 'what is asked for changes no message' },
   approval: { neither: 'who approves is checked at each start' },
   git: { neither: 'the commit is checked at each start' },
   only: { neither: 'another input, with the addresses: fence.ts' },

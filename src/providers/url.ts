@@ -10,20 +10,31 @@ export const HIDDEN = '***';
  * Fills in a URL of a provider file. Values are encoded, so that each stays in its place.
  * @param baseUrl - takes the place of `{baseUrl}`, or else of scheme, host and port; null: none
  * @param secrets - default: the URL is for people, so it hides them
+ * @param places - values by the whole name of a placeholder: `since.date`, `page`
  */
-export function fillUrl(text: string, vars: Named, baseUrl: string | null, secrets: Named = {}): string {
+export function fillUrl(
+  text: string,
+  vars: Named,
+  baseUrl: string | null,
+  secrets: Named = {},
+  places: Named = {},
+): string {
   const filled = (piecesOf(text) ?? [text])
     .map((piece) => {
       if (typeof piece === 'string') return piece;
       const [kind, key = ''] = piece.name.split(/\.(.*)/s);
       if (kind === 'baseUrl') return baseUrl ?? '';
-      return encodeURIComponent(kind === 'secret' ? (secrets[key] ?? HIDDEN) : (vars[key] ?? ''));
+      const value = kind === 'secret' ? (secrets[key] ?? HIDDEN) : (places[piece.name] ?? vars[key] ?? '');
+      return encodeURIComponent(value);
     })
     .join('');
   if (baseUrl === null || needsBaseUrl(text)) return filled;
   const { pathname, search } = new URL(filled);
   return `${new URL(baseUrl).origin}${pathname}${search}`;
 }
+
+/** Placeholders of URLs that reports are fetched from: three days before the last fetch, and counts. */
+export const FETCH_VALUES: readonly string[] = ['since.date', 'since.instant', 'since.unix', 'page', 'offset'];
 
 export function needsBaseUrl(text: string): boolean {
   return text.includes('{baseUrl}');

@@ -5,15 +5,14 @@ import { DEFAULT_WIRE } from '../campaign/defaults.ts';
 import { type Diagnostic, refuse, warning } from '../errors.ts';
 import { type CompiledWire, compilePointers } from '../http/answer.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
-import { readKey } from '../http/credentials.ts';
-import type { Environment, KeySource } from '../model.ts';
+import { hiding, readKeys } from '../http/credentials.ts';
+import type { Environment } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { AnyPlanFile } from '../plan/plan-file.ts';
 import { canonical } from '../plan/settings.ts';
 import { authorizerOf, headersOf } from '../providers/auth.ts';
 import type { Sandbox } from '../sandbox/options.ts';
 import type { WebhookOptions } from '../sandbox/webhook.ts';
-import { createRedactor } from '../util/redact.ts';
 import { checkTlsEnvironment } from '../util/tls.ts';
 import { requireApproval } from './approved.ts';
 
@@ -53,7 +52,7 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
   const { campaign, environment } = options.plan;
   await requireApproval(environment, options.planFile, options);
   if (environment.secrets === null) return () => openSandbox(options);
-  const secrets = await readSecrets(environment.secrets, options.env, campaign.project.root);
+  const secrets = await readKeys(environment.secrets, options.env, campaign.project.root);
   return async () => {
     const endpoint = endpointTo(environment.url, secrets, options);
     return { endpoint, secrets, wire: wireOf(environment, secrets), close: (graceMs) => endpoint.close(graceMs) };
@@ -61,22 +60,6 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
 }
 
 type Secrets = Readonly<Record<string, string>>;
-
-async function readSecrets(
-  sources: Readonly<Record<string, KeySource>>,
-  env: ApiOptions['env'],
-  root: string,
-): Promise<Secrets> {
-  const secrets: Record<string, string> = {};
-  const problems: Diagnostic[] = [];
-  for (const [name, source] of Object.entries(sources)) {
-    const read = await readKey(name, source, env, root);
-    if ('problem' in read) problems.push(read.problem);
-    else secrets[name] = read.key;
-  }
-  if (problems.length > 0) throw refuse(...problems);
-  return secrets;
-}
 
 /** A sandbox on loopback, over real HTTP, with its own key. Loaded only on use: it is half of what a send loads. */
 export async function startEmbedded(
@@ -145,16 +128,10 @@ function endpointTo(url: string, secrets: Secrets, options: ApiOptions, filesEac
   });
 }
 
-/**
- * Removes secrets from texts of the API before they are stored: an answer may repeat the key in a refusal or a
- * message id. A key of a few letters (`test`) stays: it is not secret, and would match ids by chance.
- */
+/** Removes secrets from texts of the API before they are stored: an answer may repeat the key in a refusal or an id. */
 function wireOf(environment: Environment, secrets: Secrets): CompiledWire {
-  const long = Object.values(secrets).filter((secret) => secret.length >= SHORTEST_KEY);
-  return compilePointers(environment.wire, createRedactor(long));
+  return compilePointers(environment.wire, hiding(secrets));
 }
-
-const SHORTEST_KEY = 8;
 
 /**
  * Files and connections that this process may still open; null: unknown. The limit is the process's, not the shell's:

@@ -25,6 +25,7 @@ import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
 import { requireApproval } from './approved.ts';
+import { staleReports } from './fetched.ts';
 import { type KnownSources, openKnown } from './known.ts';
 import { pausedWarning } from './pause.ts';
 import { continueRefusals, identityOf, olderRuns } from './prepare.ts';
@@ -187,7 +188,8 @@ async function refusalsOf(
     return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run, list))];
   }
   const over = allow.includes('too-late') ? null : await overRefusal(campaign, plan.occurrence, nowMs);
-  return over === null ? ofCommit : [...ofCommit, over];
+  const stale = staleReports(ledger, campaign.project, environment, { nowMs, allow });
+  return [...ofCommit, ...[over, stale].filter((one) => one !== null)];
 }
 
 const NONE: readonly SendRequest[] = [];

@@ -23,8 +23,10 @@ const environment: Environment = {
   webhook: {
     receiver: null,
     mapping: { events: null, fields: {}, states: {}, unsupported: [], permanent: [], optedOut: [], optOut: undefined },
+    fetches: [],
     url: undefined,
   },
+  fetch: false,
   wire: DEFAULT_WIRE,
   approval: null,
   git: null,

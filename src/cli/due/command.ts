@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { DUE, type DueItem, type DueResult, due } from '../../operations/due.ts';
+import { DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
@@ -9,6 +9,7 @@ import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
+import { fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
@@ -68,6 +69,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       cutSignal: signals.second,
       onEvent(event) {
         telemetry?.follow(event);
+        if (event.kind === 'fetched') return sayFetched(event.fetched, printing);
         if (event.kind !== 'item') {
           if (event.kind !== 'due' && event.kind !== 'campaign' && event.kind !== 'missed') line.follow(event);
           return undefined;
@@ -93,6 +95,15 @@ interface DuePrinting extends CommandContext {
   readonly format: 'text' | 'json';
   readonly environment: string;
   readonly dryRun: boolean;
+}
+
+/** On stderr: what is sent is the answer. */
+function sayFetched(fetched: FetchedReports, printing: DuePrinting): void {
+  const { quiet } = printing;
+  note({ ...fetched, dryRun: false }, printing);
+  const files = quiet ? [] : fetched.files.filter(({ events }) => events > 0);
+  for (const file of files) printing.err(`${safeLine(fileLine(file))}\n`);
+  if (!quiet || !fetched.isRepeated) complain(printing, fetched.diagnostics);
 }
 
 /** A line and the report on stdout, diagnostics on stderr. With `quiet`, only results that need attention. */
@@ -172,10 +183,13 @@ function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
 async function printResult(result: DueResult, { quiet, out }: DuePrinting): Promise<void> {
   if (quiet && result.items.every((item) => item.exit === EXIT.done || item.isRepeated)) return;
   const { environment, at, dryRun, stopped, exit, items } = result;
+  const fetched = result.fetched.map(({ isRepeated: _, ...one }) => {
+    return { ...one, diagnostics: one.diagnostics.map(diagnosticRecord) };
+  });
   const campaigns = items.map(({ result: sent, diagnostics, isRepeated: _, ...item }) => ({
     ...item,
     report: sent?.report ?? null,
     diagnostics: diagnostics.map(diagnosticRecord),
   }));
-  await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, campaigns }, 2)}\n`);
+  await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, fetched, campaigns }, 2)}\n`);
 }

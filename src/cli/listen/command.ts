@@ -20,7 +20,7 @@ const FLAGS = {
   },
   from: {
     flag: '--from <files...>',
-    says: 'import exported reports and replies (JSON, JSON lines, CSV, or forms, one a line; - is standard input), and receive nothing',
+    says: 'import exported reports and replies (JSON, JSON lines, CSV, or forms, one a line; - is standard input), and receive nothing; api asks the API of the environment',
   },
   dryRun: {
     flag: '--dry-run',
@@ -45,6 +45,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill listen --from reports.csv', 'columns such as messageId,status,timestamp,error'],
     ['handbill listen --from replies.csv', 'columns such as from,to,text,timestamp'],
     ['handbill listen --env production --from reports.csv', 'where there are several environments'],
+    ['handbill listen --env production --from api', 'what the API has, where no webhook reaches this machine'],
     ['handbill listen --dry-run --from events-*.jsonl', 'what would be new'],
     ['curl -s https://provider.example/export | handbill listen --from -', ''],
     ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],

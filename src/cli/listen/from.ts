@@ -29,7 +29,7 @@ export async function importFiles(files: readonly string[], given: FromFlags, co
   };
   const work = { label: 'Reading', unit: 'bytes', quiet: given.quiet === true } as const;
   const result = await withProgress(context, work, (meter) => takeFiles(files, { ...options, meter }));
-  tell(result, context);
+  note(result, context);
   const isWrong = result.diagnostics.some(({ severity }) => severity === 'error');
   if (isWrong) context.exit(EXIT.refused);
   const isQuiet = given.quiet === true && !isWrong;
@@ -40,11 +40,13 @@ export async function importFiles(files: readonly string[], given: FromFlags, co
   if (given.dryRun !== true) await sayLedger(context, given.ledger);
 }
 
-function tell(
-  { dryRun, doubtsResolved, suppressed, lifted, files, diagnostics }: ReconcileResult,
-  context: CommandContext,
+type Noted = 'dryRun' | 'doubtsResolved' | 'suppressed' | 'lifted' | 'files' | 'diagnostics';
+
+/** In the log. */
+export function note(
+  { dryRun, doubtsResolved, suppressed, lifted, files, diagnostics }: Pick<ReconcileResult, Noted>,
+  { telemetry }: Pick<CommandContext, 'telemetry'>,
 ): void {
-  const { telemetry } = context;
   if (telemetry === undefined) return;
   const sum = (name: 'reports' | 'replies' | 'unread' | 'known'): number =>
     files.reduce((total, file) => total + file[name], 0);
@@ -84,7 +86,7 @@ function reconcileText(result: TakenFiles): string {
 }
 
 /** `reports.csv: 1,100 delivery reports and 20 replies are new, 84 events were known`. */
-function fileLine({ file, events, reports, replies, unread, known }: ReconciledFile): string {
+export function fileLine({ file, events, reports, replies, unread, known }: ReconciledFile): string {
   if (events === 0) return `${file}: no events.`;
   const added = [
     ...counted(reports, 'delivery report', 'delivery reports'),

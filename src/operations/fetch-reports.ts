@@ -1,0 +1,207 @@
+import type { ProjectReading } from '../campaign/project.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { hiding, readKeys } from '../http/credentials.ts';
+import { createGetter, type Getter, type Page } from '../http/get.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Recorded } from '../ledger/records.ts';
+import type { Environment, ReportFetch, WebhookEvent } from '../model.ts';
+import { authorizerOf, headersOf } from '../providers/auth.ts';
+import { fillUrl, HIDDEN } from '../providers/url.ts';
+import { TIMERS, type Timers } from '../send/timers.ts';
+import { parseExactly, valueAt } from '../util/json.ts';
+import { createYields } from '../util/long-work.ts';
+import { DAY_MS } from '../util/time.ts';
+import { interpreterOf } from './project.ts';
+
+/** Lists are by the time of sending, and reports come later: up to the longest usual validity of a message. */
+const BACK_MS = 3 * DAY_MS;
+/** More than a page of an API may hold. */
+const MOST_EVENTS = 200_000;
+/** A list that has no end by then goes round in circles. */
+const MOST_PAGES = 10_000;
+const TIMEOUT_MS = 30_000;
+const ATTEMPTS = 3;
+const WAITS_MS = [1_000, 5_000];
+/** An API that asks for a longer wait is asked again by the next fetch. */
+const LONGEST_WAIT_MS = 60_000;
+
+interface FetchContext {
+  readonly ledger: Pick<Ledger, 'events'>;
+  readonly reading: ProjectReading;
+  readonly environment: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  readonly signal?: AbortSignal | undefined;
+  readonly timers?: Pick<Timers, 'sleep'>;
+}
+
+/** Stores events, and drops the page that they were read from, in one transaction. */
+type Store = (events: readonly WebhookEvent[], source: string, page?: number) => Recorded | Promise<Recorded>;
+
+/**
+ * Asks the API of an environment for its reports and replies. Each page is stored before it is read and before the next
+ * is asked for, because some APIs give each event only once: what a killed process left unread is read first. A repeated
+ * fetch changes nothing.
+ *
+ * @returns what kept it from being complete; empty: everything since the last good fetch is in the ledger
+ * @throws HandbillError exit 2 where the provider has no such list, or a secret is missing
+ */
+export async function fetchReports(context: FetchContext, store: Store): Promise<readonly Diagnostic[]> {
+  const { ledger, reading, environment, env, now } = context;
+  const { name, provider, webhook, secrets, vars } = environment;
+  if (webhook.fetches.length === 0) {
+    const message = `${provider.title} has no reports that can be fetched.`;
+    const hint = `Receive them with \`handbill listen\`. Providers of which handbill can fetch: docs/fetch.md.`;
+    throw refuse(problem('usage', message, { hint }));
+  }
+  const keys = await readKeys(secrets ?? {}, env, reading.project.root);
+  const beganMs = now();
+  const hide = hiding(keys);
+  await using getter = createGetter({
+    url: environment.url,
+    headers: headersOf(provider, vars, keys),
+    authorize: authorizerOf(provider, vars, keys, now),
+    proxy: environment.proxy,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const since = sinceOf((ledger.events.fetchedMs(name) ?? beganMs) - BACK_MS);
+  const found: Diagnostic[] = [];
+  const pause = createYields();
+  for (const [i, fetch] of webhook.fetches.entries()) {
+    const source = `api ${name}/${i + 1}`;
+    const interpreter = interpreterOf(reading, name, { maxEvents: MOST_EVENTS, mapping: fetch.mapping });
+    const read = async (): Promise<boolean> => {
+      let isUnderstood = true;
+      for (const { number, body } of ledger.events.pages(source)) {
+        const { events, problems } = interpreter.interpret(Buffer.from(body), now());
+        const isRead = problems.length === 0 && events.some(({ kind }) => kind !== 'unread');
+        isUnderstood &&= isRead;
+        // A page that comes only once is kept until a later version, or another provider file, can read it.
+        if (isRead || !fetch.isOnce) await store(isRead ? events : [], 'api', number);
+        await pause();
+      }
+      return isUnderstood;
+    };
+    await read();
+    const about = { fetch, environment, keys, since };
+    const pages = pagesOf(about, { getter, ...context });
+    let why: string | null = null;
+    for (;;) {
+      const { value, done } = await pages.next();
+      if (done === true) {
+        why ??= value;
+        break;
+      }
+      await store([{ kind: 'unread', body: hide(value) }], source);
+      if (await read()) continue;
+      why = 'nothing in its answer is a report or a reply, as far as one can tell';
+      break;
+    }
+    if (why !== null) found.push(notFetched(about, hide(why)));
+  }
+  if (found.length === 0 && context.signal?.aborted !== true) ledger.events.setFetched(name, beganMs);
+  return found;
+}
+
+interface About {
+  readonly fetch: ReportFetch;
+  readonly environment: Environment;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly since: Readonly<Record<string, string>>;
+}
+
+function sinceOf(ms: number): About['since'] {
+  const instant = new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+  return { 'since.instant': instant, 'since.date': instant.slice(0, 10), 'since.unix': String(Math.floor(ms / 1000)) };
+}
+
+/**
+ * The pages of a list that have events, each asked for when the one before has been taken.
+ * @returns why it is not known what follows; null: no page does
+ */
+async function* pagesOf(
+  about: About,
+  context: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter },
+): AsyncGenerator<string, string | null> {
+  const { fetch } = about;
+  const isCounted = /\{(?:page|offset)\}/.test(fetch.url);
+  const asked = new Set<string>();
+  let url = urlOf(about, { page: '0', offset: '0' });
+  let offset = 0;
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    asked.add(url.href);
+    const answer = await askFor(url, context);
+    if (answer === null) return 'it was interrupted';
+    if ('error' in answer) {
+      const lost = answer.begun && fetch.isOnce ? '; the page that broke off may not come again' : '';
+      return `there was no whole answer (${answer.error.code})${lost}`;
+    }
+    if (answer.status !== 200) return `it answered ${answer.status}`;
+    const document = parseExactly(answer.body);
+    const entries = entriesOf(document, fetch.mapping.events);
+    if (entries === 0) return null;
+    if (entries !== null || fetch.isOnce) yield answer.body;
+    if (entries === null) return 'its answer is not the list of events that the provider file describes';
+    offset += entries;
+    const next = fetch.next === null ? undefined : valueAt(document, fetch.next);
+    if (isCounted) url = urlOf(about, { page: String(page), offset: String(offset) });
+    else if (typeof next === 'string' || typeof next === 'number') {
+      const following = nextUrl(url, String(next), about);
+      if (following === null) return 'its next page is at another host, which must not get the keys';
+      url = following;
+    } else if (!fetch.isOnce) return null;
+    if (!fetch.isOnce && asked.has(url.href)) return null;
+  }
+  return `the list has no end after ${MOST_PAGES} pages`;
+}
+
+function urlOf({ fetch, environment, keys, since }: About, counts: Readonly<Record<string, string>>): URL {
+  const { vars, baseUrl } = environment;
+  return new URL(fillUrl(fetch.url, vars, baseUrl, keys, { ...since, ...counts }));
+}
+
+/** Null: it is not at the host of the provider. With a `baseUrl`, that takes the host's place. */
+function nextUrl(url: URL, next: string, about: About): URL | null {
+  const { fetch, environment, keys, since } = about;
+  if (fetch.cursor !== null) {
+    const following = new URL(url);
+    following.searchParams.set(fetch.cursor, next);
+    return following;
+  }
+  if (!URL.canParse(next, url.href)) return null;
+  const following = new URL(next, url);
+  const own = new URL(fillUrl(fetch.url, environment.vars, null, keys, since), url);
+  if (following.origin !== url.origin && following.origin !== own.origin) return null;
+  return new URL(`${following.pathname}${following.search}`, url);
+}
+
+/** How many events a page holds; null: it is no list of them. */
+function entriesOf(document: unknown, pointers: readonly string[] | null): number | null {
+  const lists = pointers === null ? [document] : pointers.map((pointer) => valueAt(document, pointer));
+  const held = lists.filter((list) => Array.isArray(list));
+  return held.length === 0 ? null : held.reduce((sum, list) => sum + list.length, 0);
+}
+
+/** Null: interrupted. A GET changes nothing, so that it is tried again. */
+async function askFor(
+  { pathname, search }: URL,
+  { getter, signal, timers = TIMERS }: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter },
+): Promise<Page | null> {
+  const interrupt = signal ?? new AbortController().signal;
+  for (let tried = 1; ; tried += 1) {
+    const answer = await getter.get(`${pathname}${search}`, interrupt);
+    if (interrupt.aborted) return null;
+    const mayPass = 'error' in answer || answer.status === 429 || answer.status >= 500;
+    const waitMs = ('error' in answer ? null : answer.retryAfterMs) ?? WAITS_MS[tried - 1] ?? 0;
+    if (!mayPass || tried === ATTEMPTS || waitMs > LONGEST_WAIT_MS) return answer;
+    await timers.sleep(waitMs, interrupt);
+  }
+}
+
+function notFetched({ fetch, environment }: About, why: string): Diagnostic {
+  const { name, vars, baseUrl } = environment;
+  const { host, pathname } = new URL(fillUrl(fetch.url, vars, baseUrl, {}, { 'since.date': HIDDEN }));
+  const message = `The reports of ${name} could not all be fetched from ${host}${pathname}: ${why}.`;
+  const hint = 'Try again: handbill listen --from api. What was fetched is kept.';
+  return problem('fetch-failed', message, { hint });
+}
