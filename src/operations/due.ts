@@ -142,7 +142,7 @@ export interface DueItem {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the API of an environment had, before it was decided what is due. */
+/** New reports and replies of an environment, which `due` fetches before it decides what is due. */
 export interface FetchedReports
   extends Pick<ReconcileResult, 'environment' | 'files' | 'doubtsResolved' | 'suppressed' | 'lifted' | 'diagnostics'> {
   /** `due` reported the same within the last hour. */

@@ -25,7 +25,7 @@ const WAITS_MS = [1_000, 5_000];
 /** An API that asks for a longer wait is asked again by the next fetch. */
 const LONGEST_WAIT_MS = 60_000;
 
-interface FetchContext {
+export interface FetchContext {
   readonly ledger: Pick<Ledger, 'events'>;
   readonly reading: ProjectReading;
   readonly environment: Environment;

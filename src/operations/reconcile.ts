@@ -24,7 +24,7 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
 import { isForm } from '../webhook/interpret-body.ts';
 import { meaningOf } from '../webhook/meaning.ts';
-import { fetchReports } from './fetch-reports.ts';
+import type { FetchContext } from './fetch-reports.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
@@ -175,7 +175,7 @@ interface Facts {
   readonly environment: string;
   readonly meter: Meter | undefined;
   /** Null: the API is not asked. */
-  readonly fetches: Pick<Parameters<typeof fetchReports>[0], 'env' | 'signal'> | null;
+  readonly fetches: Pick<FetchContext, 'env' | 'signal'> | null;
 }
 
 async function takeOver(
@@ -210,6 +210,7 @@ async function takeOver(
     const file = `API of ${environment}`;
     const counts = { ...NO_EVENTS };
     const context = { ...fetches, ledger, reading, environment: environmentOf(reading, environment), now };
+    const { fetchReports } = await import('./fetch-reports.ts');
     const found = await fetchReports(context, async (events, source, page) => {
       const recorded = await recorder(events, source, page);
       // A page that is only kept is no event yet.

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { ALLOWABLE, type Allowable, type Environment, type Project } from '../model.ts';
 import { DAY_MS, iso } from '../util/time.ts';
 
-/** The environments that count as this one and whose reports are fetched: it, its original and its stand-ins. */
+/** The environments of one identity whose reports are fetched: an original and those that replace it. */
 export function fetchedWith({ environments }: Pick<Project, 'environments'>, identity: string): readonly Environment[] {
   return [...environments.values()].filter((one) => one.fetch && one.identity === identity);
 }
