@@ -120,6 +120,7 @@ describe('the smallest campaign', () => {
       ratePerSecond: null,
       concurrency: null,
       proxy: null,
+      fetch: false,
       webhook: {
         receiver: null,
         mapping: {
@@ -131,6 +132,7 @@ describe('the smallest campaign', () => {
           optedOut: [],
           optOut: undefined,
         },
+        fetches: [],
         url: undefined,
       },
       wire: DEFAULT_WIRE,
@@ -279,6 +281,7 @@ describe('a campaign that says everything', () => {
       ratePerSecond: 100,
       concurrency: 8,
       proxy: 'http://proxy.example.com:3128',
+      fetch: false,
       webhook: {
         receiver: null,
         mapping: {
@@ -290,6 +293,7 @@ describe('a campaign that says everything', () => {
           optedOut: [],
           optOut: undefined,
         },
+        fetches: [],
         url: undefined,
       },
       approval: null,
