@@ -16,7 +16,15 @@ const WITHOUT: readonly Code[] = [
     'locked',
     'schedule-new',
   ] as const),
-  ...(['ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer', 'mismatch', 'fetch-failed'] as const),
+  ...([
+    'ledger-write',
+    'ledger-filesystem',
+    'bug',
+    'address-changed',
+    'unasked-answer',
+    'mismatch',
+    'fetch-failed',
+  ] as const),
   ...([
     'connection-limit',
     'follow-up-list',
