@@ -336,7 +336,8 @@ export function dotted(segments: readonly string[]): string {
 }
 
 export function brief(text: string): string {
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  const shown = text.replace(/(:\/\/)[^/\s@]+@/g, '$1…@');
+  return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}…`;
 }
 
 const MAX_SHOWN = 60;

@@ -149,7 +149,7 @@ function knowsUrl(scheme: Scheme, report: Report): boolean {
   const isNeeded = scheme.kind === 'jwt' ? scheme.urlHash !== undefined : 'signed' in scheme && coversUrl(scheme);
   if (!isNeeded || !('url' in scheme) || scheme.url !== undefined) return true;
   const message = '"url" is missing in "webhook": the proof of the sender covers it.';
-  report([], 'missing-key', message, 'For example: url: https://hooks.example.com/webhooks/production');
+  report(['url'], 'missing-key', message, 'For example: url: https://hooks.example.com/webhooks/production');
   return false;
 }
 

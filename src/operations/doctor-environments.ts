@@ -31,6 +31,7 @@ export async function checkEnvironment(environment: Environment, options: Enviro
   return [
     checkAddress(environment),
     ...checkAbilities(environment),
+    ...checkValues(environment),
     ...(await checkSecrets(environment, options)),
     ...(options.online
       ? await checkConnection(environment, options.now)
@@ -58,6 +59,15 @@ function checkAbilities({ name: of, provider: { title, limits, requests } }: Env
     ...(limits.text === null ? [] : [`at most ${limits.text} characters in a text`]),
   ];
   return lacks.length === 0 ? [] : [found('environment', 'ok', `${title} has limits: ${lacks.join(', ')}.`, { of })];
+}
+
+/** Those that `init` wrote, which belong to no account. */
+function checkValues({ name: of, vars, provider }: Environment): readonly DoctorCheck[] {
+  return Object.entries(provider.vars).flatMap(([name, { description, example }]) => {
+    if (example === null || vars[name] !== example || !/0000|xxxx|\.example$/.test(example)) return [];
+    const hint = `Write yours into handbill.yaml: ${description}.`;
+    return [found('environment', 'problem', `"vars.${name}" is still the example ${example}.`, { of, hint })];
+  });
 }
 
 async function checkSecrets({ name: of, secrets }: Environment, { env, root }: EnvironmentCheckOptions) {

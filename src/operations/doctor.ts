@@ -133,12 +133,11 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
 async function checkCampaign(path: string, { cwd, env, now, ledger, environment }: Given) {
   const { campaign, diagnostics, file } = await readCampaign(path, { cwd, env, now: now(), ledger });
   const own = diagnostics.filter(({ severity }) => severity === 'error');
+  if (campaign === null || own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
   const faults =
-    campaign === null || own.length > 0
-      ? own
-      : environment === undefined
-        ? checkTargets(campaign, env['HANDBILL_ENV'], now()).diagnostics
-        : checkProvider(campaign, environmentOf(campaign, environment), now());
+    environment === undefined
+      ? checkTargets(campaign, env['HANDBILL_ENV'], now()).diagnostics
+      : checkProvider(campaign, environmentOf(campaign, environment), now());
   const checks = faults.map((one) => asCheck('campaign', one));
   const hint = 'handbill validate checks every row of its list too.';
   if (checks.every(({ status }) => status !== 'problem')) {

@@ -1,3 +1,4 @@
+import { CHANNEL_TABLE } from '../content/channels.ts';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, Environment, SourceText, Step, Variables } from '../model.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
@@ -140,7 +141,9 @@ function lost(
   return valuesOf(campaign, step).flatMap(([root, value, place]) =>
     leftOut(placed, root, value).map((path) => {
       const [head = ''] = root.split('.');
-      const known = [...placed.whole, ...placed.items].filter((one) => one.startsWith(`${head}.`) && one !== root);
+      const own = head === 'content' ? CHANNEL_TABLE[step.channel].keys.map((key) => `content.${key}`) : [`${head}.`];
+      const all = [...placed.whole, ...placed.items];
+      const known = all.filter((one) => one !== root && own.some((start) => one.startsWith(start)));
       const others = known.length === 0 ? '' : ` It takes ${known.map((one) => `"${one}"`).join(', ')}.`;
       if (root === 'from') {
         return warning('not-supported', `${title} takes no sender of a campaign: "from" is not sent.`, place(path));

@@ -49,10 +49,11 @@ const FOREIGN = /(?<!\{)\$?\{([^{}\r\n]{1,100})\}(?!\})|%(?=([^%\r\n]{1,100})%)/
 function warnOfForeignTags(loc: Loc, place: Place): void {
   for (const { index, 0: first, 1: braced, 2: percent } of slice(place.located, loc).matchAll(FOREIGN)) {
     const column = columnLike(braced?.trim() ?? percent ?? '', place);
-    if (column === null) continue;
+    const isOfProvider = /^(?:secret|var)\.\w/.test(braced?.trim() ?? '');
+    if (column === null && !isOfProvider) continue;
     const written = percent === undefined ? first : `%${percent}%`;
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, written.length);
-    const hint = `Did you mean ${columnTag(column)}?`;
+    const hint = column === null ? 'Only provider files have such values.' : `Did you mean ${columnTag(column)}?`;
     const message = `"${written}" would be sent literally.`;
     report(place, warning('foreign-tag', message, { ...at(place.located, found), hint }));
   }

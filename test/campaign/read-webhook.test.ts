@@ -156,7 +156,12 @@ describe('webhook', () => {
       'missing-key',
       /"url" is missing/,
     ],
-    ['a URL with a password', `{ ${SECRETS}, url: "https://a:b@example.com/" }`, 'invalid-value', /url/],
+    [
+      'a URL with a password',
+      `{ ${SECRETS}, url: "https://a:b@example.com/" }`,
+      'invalid-value',
+      /webhook\.url" cannot be "https:\/\/…@example.com\/"/,
+    ],
     [
       'a body where a form is signed',
       `{ ${SECRETS}, scheme: url-form, url-form: { header: X, signed: "{url}{body}" } }`,
@@ -195,6 +200,13 @@ describe('webhook', () => {
     const { found } = read('webhook: { secrets: [SEKRET-1] }\n');
     expect(found[0]).toMatchObject({ code: 'literal-key', hint: expect.stringMatching(/committed must be replaced/) });
   });
+});
+
+test('a wrong URL that a signature covers is not missing too', async () => {
+  const webhook = `{ ${SECRETS}, scheme: url-form, url-form: { header: X }, url: nonsense }`;
+  const own = '{ baseUrl: https://api.example.com, apiKey: { env: KEY }';
+  const { found } = await projectOf(`environments: { live: ${own}, webhook: ${webhook} } }\n`);
+  expect(found).toMatchObject([{ code: 'invalid-value', message: expect.stringContaining('webhook.url" cannot be') }]);
 });
 
 /** What handbill.yaml comes to, and what is wrong with it. */

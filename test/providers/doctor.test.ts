@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { builtIn } from '../../src/campaign/read-provider.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 
@@ -17,7 +18,7 @@ it.each([
     'Twilio has limits: our reference in reports by webhook.url alone, one recipient in each request, at most 1600 characters in a text.',
   ],
   [
-    `provider: vonage-sms, vars: { key: abcd0000 }, ${secrets('secret')}`,
+    `provider: vonage-sms, vars: { key: 1f2e3d4c }, ${secrets('secret')}`,
     'Vonage SMS API has limits: one recipient in each request.',
   ],
   [
@@ -37,4 +38,25 @@ it.each([
   const keys = checks.filter(({ check }) => check === 'key');
   expect(keys.map(({ status }) => status)).toEqual(environment.includes('NOT_SET') ? ['problem'] : []);
   for (const { message } of keys) expect(message).toContain('NOT_SET');
+});
+
+it.each([
+  ['provider: twilio, vars: { account: AC00000000000000000000000000000000 }', ['vars.account', 'Account SID']],
+  ['provider: infobip, vars: { host: xxxxx.api.infobip.com }', ['vars.host', 'Host of the account']],
+  ['provider: mailgun, vars: { domain: mg.riverside.example }', ['vars.domain', 'Domain that sends']],
+  ['provider: sinch, vars: { region: eu, plan: 4fd0 }', null],
+  ['provider: whatsapp-cloud, vars: { phoneNumberId: "104", language: en_GB }', null],
+])('doctor says which value is still that of the example: %s', async (environment, wrong) => {
+  using here = createProject({ 'handbill.yaml': `environments: { live: { ${environment}, secrets: {} } }\n` });
+  const { provider } = builtIn(/provider: ([\w-]+)/.exec(environment)?.[1] ?? '');
+  const all = Object.keys(provider.secrets).map((name) => `${name}: { env: KEY }`);
+  here.write('handbill.yaml', `environments: { live: { ${environment}, secrets: { ${all.join(', ')} } } }\n`);
+  const env = { KEY: 'k'.repeat(20) };
+  const { out, status } = await handbillHere(here.root, ['doctor', '--env', 'live', '--format', 'json'], { env });
+  const { checks } = JSON.parse(out) as { checks: { check: string; status: string; message: string; hint?: string }[] };
+  const found = checks.filter((one) => one.check === 'environment' && one.status === 'problem');
+  expect(found.map(({ message, hint }) => `${message} ${hint}`)).toEqual(
+    wrong === null ? [] : [expect.stringMatching(new RegExp(`^"${wrong[0]}" is still the example .*: ${wrong[1]}`))],
+  );
+  expect(status).toBe(wrong === null ? 0 : 2);
 });

@@ -306,3 +306,17 @@ describe('doctor with a campaign', () => {
     expect(await said(TWO, `${SMS}validity: 2d\n`, ['doctor', ...args])).toEqual(found);
   });
 });
+
+it('names content in a hint only where the channel has it', async () => {
+  using here = createProject({
+    'handbill.yaml': `environments: { live: { ${SETTINGS.twilio} } }\n`,
+    'hello/campaign.yaml': `name: hello\n${SMS.replace('sms', 'rcs')}content: { buttons: [{ text: a, reply: b }] }\nrecipients: people.csv\n`,
+    'hello/people.csv': 'msisdn\n+447400123456\n',
+  });
+  const preview = () => handbillHere(here.root, ['preview', 'hello', '--env', 'live'], { now: () => NINE, width: 500 });
+  expect((await preview()).err).toMatch(
+    /"content.buttons" on rcs[\s\S]*help: Remove it, or send in another environment\.\n/,
+  );
+  here.write('hello/campaign.yaml', `name: hello\n${APP}from: R\ncontent: { footer: a }\nrecipients: people.csv\n`);
+  expect((await preview()).err).toContain('It takes "content.header.image",');
+});

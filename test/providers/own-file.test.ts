@@ -419,6 +419,12 @@ describe('what is wrong with the file', () => {
       '  - channels: [sms]\n',
       /No request is for the channel rcs/,
     ],
+    [
+      'a secret that no request holds',
+      '{ description: The token of the account }',
+      '{ description: The token of the account }, tok: { description: Another }',
+      /No request holds the secret "tok"/,
+    ],
     ['a rule for every answer', 'requests:', 'answers: [{ then: accepted }]\nrequests:', /matches every answer/],
     ['a code without its place', 'requests:', 'answers: [{ code: [1], then: stop }]\nrequests:', /go together/],
     ['a text without its place', 'requests:', 'answers: [{ text: no, then: stop }]\nrequests:', null],

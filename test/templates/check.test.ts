@@ -373,6 +373,10 @@ describe('brackets of other tools', () => {
     [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent literally. (Did you mean {{name}}?)`]],
     ['10% off, %NAME%', ['foreign-tag 1:10 "%NAME%" would be sent literally. (Did you mean {{name}}?)']],
     ['{first name}', ['foreign-tag 1:1 "{first name}" would be sent literally. (Did you mean {{[First Name]}}?)']],
+    [
+      'Hi {secret.token} {to}',
+      ['foreign-tag 1:4 "{secret.token}" would be sent literally. (Only provider files have such values.)'],
+    ],
     ['{{default name "{first}"}}', ['foreign-tag 1:17 "{first}" would be sent literally. (Did you mean {{first}}?)']],
     ['{nmae} {} 5% of 10% \\{{name}} {{name}} {{{name}}} {{!-- {name} --}} { name', []],
   ])('%s', (text, expected) => {

@@ -16,7 +16,9 @@ export function exchangeText({ request, answer, readings }: ShownExchange): stri
 function marked(mark: string, head: string, { headers, body }: ShownMessage): readonly string[] {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  const all = [head, ...lines, ...(body === '' ? [] : ['', isForm ? fieldsOf(body) : indented(body)])].join('\n');
+  // Fields as the receiver reads them: a `+` that was not encoded shows as a space.
+  const fields = isForm ? [...new URLSearchParams(body)].map(([name, value]) => `${name}=${value}`) : [indented(body)];
+  const all = [head, ...lines, ...(body === '' ? [] : ['', ...fields])].join('\n');
   const rest = all.length - MOST_CHARACTERS;
   const more = rest <= 0 ? '' : `\n... ${rest} more characters: --format json has all of them`;
   const shown = all.slice(0, MOST_CHARACTERS) + more;
@@ -24,11 +26,6 @@ function marked(mark: string, head: string, { headers, body }: ShownMessage): re
 }
 
 const MOST_CHARACTERS = 6000;
-
-/** As the receiver reads them: a `+` that was not encoded shows as a space. */
-function fieldsOf(form: string): string {
-  return [...new URLSearchParams(form)].map(([name, value]) => `${name}=${value}`).join('\n');
-}
 
 /** JSON in lines, with nothing else changed: numbers keep their digits, and keys their order. */
 function indented(body: string): string {
