@@ -55,10 +55,6 @@ export const MAPPINGS: Readonly<Record<string, readonly [form: string, meaning: 
     '{ $merge: ["{metaData}", { ref: "{reference}" }] }',
     'One mapping of several; for a key that two have, the later one counts.',
   ],
-  $unlessEmpty: [
-    '{ unit: s, amount: "{validity.seconds}", $unlessEmpty: amount }',
-    'Leaves its mapping out where that key has no value.',
-  ],
 };
 
 export function notationSections(): readonly string[] {

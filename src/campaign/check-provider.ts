@@ -233,9 +233,9 @@ function checkTree(tree: Json, path: Path, body: Body, place: Place): void {
   }
 }
 
-/** The keys beside each mapping with a meaning. `$unlessEmpty` is beside any. */
+/** The keys beside each mapping with a meaning. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = { $each: ['$do'], $join: ['$do', 'with'], $merge: [] };
-const MEANINGS = [...Object.keys(BESIDE), '$do', '$unlessEmpty'];
+const MEANINGS = [...Object.keys(BESIDE), '$do'];
 const REPEATED = ['recipients', 'variables', 'content', 'metaData', 'metaData.own'];
 
 /** Why a mapping cannot mean anything: the first fault. */
@@ -253,18 +253,12 @@ function faultOf(tree: JsonObject, isField: boolean) {
   }
   const main = keys.find((key) => Object.hasOwn(BESIDE, key));
   if (main === undefined) {
-    const needed = tree['$unlessEmpty'];
     if (keys.includes('$do'))
       return fault(['$do'], '"$do" is without "$each" or "$join".', 'Write $each: recipients.', true);
     if (isField) {
       return fault([], 'A field of a form is a text or a list, and no mapping.', 'Write one text, or $each or $join.');
     }
-    if (needed === undefined || keys.includes(String(needed))) return null;
-    return fault(
-      ['$unlessEmpty'],
-      `The mapping has no key "${needed}".`,
-      didYouMean(String(needed), keys).hint ?? 'Name one.',
-    );
+    return null;
   }
   const beside = BESIDE[main] ?? [];
   if (beside.includes('$do') && !keys.includes('$do')) {

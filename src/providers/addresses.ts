@@ -96,7 +96,7 @@ function joinReader(read: Read, between: string): Read {
 }
 
 /** @param isOpen - it may have further keys */
-function mappingReader({ $unlessEmpty: _, ...tree }: JsonObject, prefix: Prefix, isOpen: boolean): Read {
+function mappingReader(tree: JsonObject, prefix: Prefix, isOpen: boolean): Read {
   const members = Object.entries(tree).map(([key, value]) => {
     return { key, keyReader: textReader(key, prefix), reader: readerOf(value, prefix) };
   });

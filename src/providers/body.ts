@@ -4,16 +4,18 @@ import { asText, compileText, type Entry, type Item, type Lookup, type Value } f
 /** Makes the body of a request for its recipients, who get the same message. */
 export type WriteBody = (entries: readonly Entry[]) => string;
 
-/** Text, or how it is made; undefined: absent, so that the key or the item is left out. */
-type Written = string | undefined | Write;
+/** What is there in every message: texts, and how the others are made. */
+type Parts = readonly (string | ((entries: readonly Entry[], entry: Entry, item: Item | undefined) => string))[];
+/** Undefined: absent, so that the key or the item is left out. */
 type Write = (entries: readonly Entry[], entry: Entry, item: Item | undefined) => string | undefined;
+/** Undefined: no message has it. */
+type Written = Parts | Write | undefined;
 
 /** Compiles the tree below `json`: what is the same for all messages is written once. */
 export function compileJson(tree: Json, lookup: Lookup): WriteBody {
   const written = writtenJson(tree, lookup);
-  return typeof written === 'function'
-    ? (entries) => written(entries, first(entries), undefined) ?? '{}'
-    : () => written ?? '{}';
+  if (written === undefined) return () => '{}';
+  return (entries) => textOf(written, entries, first(entries), undefined) ?? '{}';
 }
 
 /**
@@ -63,9 +65,10 @@ function writtenJson(tree: Json, lookup: Lookup, key = ''): Written {
   if (typeof tree === 'string') return jsonOf(compileText(tree, lookup), key);
   if (isList(tree)) {
     const items = tree.map((item) => writtenJson(item, lookup));
-    return listOf(items, `${key}[`, ']', tree.length === 0);
+    const isSure = tree.length === 0 || items.some((item) => typeof item === 'object');
+    return together(items, `${key}[`, ']', isSure);
   }
-  if (!isMapping(tree)) return key + JSON.stringify(tree);
+  if (!isMapping(tree)) return [key + JSON.stringify(tree)];
   if ('$each' in tree) return eachOf(tree, lookup, key);
   if ('$join' in tree) return joinOf(tree, lookup, key);
   if ('$merge' in tree) return mergeOf(tree['$merge'] ?? [], lookup, key);
@@ -73,77 +76,117 @@ function writtenJson(tree: Json, lookup: Lookup, key = ''): Written {
 }
 
 function jsonOf(value: Value, key: string): Written {
-  if (!('of' in value)) return value.constant === undefined ? undefined : key + JSON.stringify(value.constant);
+  if (!('of' in value)) return value.constant === undefined ? undefined : [key + JSON.stringify(value.constant)];
   const { of, isPlain = false } = value;
+  if (isPlain) return [`${key}"`, (_entries, entry) => of(entry, undefined) as string, '"'];
   return (_entries, entry, item) => {
     const found = of(entry, item);
-    if (found === undefined) return undefined;
-    return isPlain ? `${key}"${found}"` : key + JSON.stringify(found);
+    return found === undefined ? undefined : key + JSON.stringify(found);
   };
 }
 
-/** Absent parts are left out, and so is the whole where all of them are absent, unless it was written empty. */
-function listOf(parts: readonly Written[], open: string, close: string, isEmpty: boolean): Written {
-  if (isEmpty) return open + close;
-  const [head, ...rest] = joinConstants(parts);
-  if (head === undefined) return undefined;
-  const start = typeof head === 'string' ? open + head : null;
-  if (start !== null && rest.length === 0) return start + close;
-  return (entries, entry, item) => {
-    const first = typeof head === 'string' ? undefined : head(entries, entry, item);
-    let whole = start ?? (first === undefined ? '' : open + first);
-    for (const part of rest) {
-      const text = typeof part === 'string' ? part : part(entries, entry, item);
-      if (text !== undefined) whole = whole === '' ? open + text : `${whole},${text}`;
-    }
-    return whole === '' ? undefined : whole + close;
-  };
-}
-
-function joinConstants(parts: readonly Written[]): readonly (string | Write)[] {
-  const joined: (string | Write)[] = [];
-  for (const part of parts) {
-    if (part === undefined) continue;
-    const last = joined.at(-1);
-    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = `${last},${part}`;
-    else joined.push(part);
-  }
-  return joined;
-}
-
+/** A mapping with placeholders, none of which has a value, is left out with what else it holds. */
 function mappingOf(tree: JsonObject, lookup: Lookup, key: string): Written {
-  const { $unlessEmpty: needed, ...members } = tree;
-  const written = Object.entries(members).map(([name, value]) => memberOf(compileText(name, lookup), value, lookup));
-  const whole = listOf(written, `${key}{`, '}', written.length === 0);
-  if (typeof needed !== 'string') return whole;
-  const there = writtenJson(members[needed] ?? null, lookup);
-  if (typeof there !== 'function') return there === undefined ? undefined : whole;
-  return (entries, entry, item) => {
-    if (there(entries, entry, item) === undefined) return undefined;
-    return typeof whole === 'function' ? whole(entries, entry, item) : whole;
+  const members = Object.entries(tree).map(([name, value]) => memberOf(compileText(name, lookup), value, lookup));
+  const placed = members.filter((_, i) => PLACEHOLDER.test(JSON.stringify(Object.entries(tree)[i])));
+  if (placed.length > 0 && placed.every((member) => member === undefined)) return undefined;
+  const isSure = placed.length === 0 || placed.some((member) => typeof member === 'object');
+  return together(members, `${key}{`, '}', isSure);
+}
+
+/** In JSON, a brace of its syntax has no letter behind it. */
+const PLACEHOLDER = /\{[A-Za-z]/;
+
+/**
+ * Members or items, without those that are absent.
+ * @param isSure - false: absent, unless one is there that not every message has
+ */
+function together(written: readonly Written[], open: string, close: string, isSure: boolean): Written {
+  const blocks: ((string | Parts[number])[] | Write)[] = [];
+  for (const one of written) {
+    const last = blocks.at(-1);
+    if (one === undefined) continue;
+    if (typeof one === 'function') blocks.push(one);
+    else if (typeof last === 'object') last.push(',', ...one);
+    else blocks.push([...one]);
+  }
+  const [only, ...more] = blocks;
+  if (only === undefined) return isSure ? [open + close] : undefined;
+  if (more.length === 0 && typeof only === 'object') return joined([open, ...only, close]);
+  const whole: Write = (entries, entry, item) => {
+    let text = '';
+    let isThere = isSure;
+    for (const block of blocks) {
+      const part = textOf(block, entries, entry, item);
+      if (part === undefined) continue;
+      isThere ||= typeof block === 'function';
+      text += text === '' ? part : `,${part}`;
+    }
+    return isThere ? open + text + close : undefined;
   };
+  return isSure ? [whole as Exclude<Parts[number], string>] : whole;
+}
+
+/** With texts that follow each other in one. */
+function joined(parts: Parts): Parts {
+  const found: (string | Parts[number])[] = [];
+  for (const part of parts) {
+    const last = found.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') found[found.length - 1] = last + part;
+    else found.push(part);
+  }
+  return found;
+}
+
+function textOf(
+  written: Parts | Write,
+  entries: readonly Entry[],
+  entry: Entry,
+  item: Item | undefined,
+): string | undefined {
+  if (typeof written === 'function') return written(entries, entry, item);
+  let text = '';
+  for (const part of written) text += typeof part === 'string' ? part : part(entries, entry, item);
+  return text;
 }
 
 function memberOf(name: Value, tree: Json, lookup: Lookup): Written {
-  if (!('of' in name)) return writtenJson(tree, lookup, `${JSON.stringify(asText(name.constant ?? ''))}:`);
+  if (!('of' in name)) {
+    return name.constant === undefined
+      ? undefined
+      : writtenJson(tree, lookup, `${JSON.stringify(asText(name.constant))}:`);
+  }
   const value = writtenJson(tree, lookup);
   if (value === undefined) return undefined;
   return (entries, entry, item) => {
     const key = name.of(entry, item);
-    const text = typeof value === 'string' ? value : value(entries, entry, item);
+    const text = textOf(value, entries, entry, item);
     return key === undefined || text === undefined ? undefined : `${JSON.stringify(asText(key))}:${text}`;
   };
 }
 
 function eachOf(tree: JsonObject, lookup: Lookup, key: string): Written {
   const items = itemsOf(tree['$each'], lookup);
-  const written = writtenJson(tree['$do'] ?? null, lookup);
+  const written = writtenJson(tree['$do'] ?? null, items === null ? withReference(lookup) : lookup);
   if (written === undefined) return undefined;
-  const write = typeof written === 'string' ? () => written : written;
+  if (items === null && typeof written === 'object') {
+    const all = (entries: readonly Entry[]): string =>
+      entries.map((entry) => textOf(written, entries, entry, undefined)).join(',');
+    return [
+      `${key}[`,
+      (entries, entry) => (entries.length === 1 ? (textOf(written, entries, entry, undefined) ?? '') : all(entries)),
+      ']',
+    ];
+  }
   return (entries, entry) => {
-    const texts = textsOver(items, entries, entry, (one, item) => write(entries, one, item));
-    return texts.length === 0 ? undefined : `${key}[${texts.length === 1 ? texts[0] : texts.join(',')}]`;
+    const texts = textsOver(items, entries, entry, (one, item) => textOf(written, entries, one, item));
+    return texts.length === 0 ? undefined : `${key}[${texts.join(',')}]`;
   };
+}
+
+/** Each recipient has a reference. */
+function withReference(lookup: Lookup): Lookup {
+  return (name) => (name === 'reference' ? { of: ({ reference }) => reference ?? '', isPlain: true } : lookup(name));
 }
 
 function joinOf(tree: JsonObject, lookup: Lookup, key: string): Written {
@@ -204,13 +247,13 @@ function textsOver(
 /** The keys of several mappings in one; of two values for one key, the later counts. */
 function mergeOf(parts: Json, lookup: Lookup, key: string): Written {
   const kept = (isList(parts) ? parts : [parts]).filter((part) => writtenJson(part, lookup) !== undefined);
-  const [only] = kept;
-  if (kept.length <= 1) return only === undefined ? undefined : writtenJson(only, lookup, key);
-  const there = kept.map((part) => writtenJson(part, lookup));
+  const [only = null] = kept;
+  if (kept.length <= 1) return kept.length === 0 ? undefined : writtenJson(only, lookup, key);
+  const there = kept.map((part) => writtenJson(part, lookup) ?? []);
   return (entries, entry, item) => {
     const texts: string[] = [];
     for (const part of there) {
-      const text = typeof part === 'function' ? part(entries, entry, item) : part;
+      const text = textOf(part, entries, entry, item);
       if (text !== undefined && text !== '{}' && text !== 'null') texts.push(text);
     }
     if (texts.length === 0) return undefined;

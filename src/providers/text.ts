@@ -27,7 +27,7 @@ export type Value =
   | { readonly constant: Json | undefined }
   | {
       readonly of: (entry: Entry, item: Item | undefined) => Json | undefined;
-      /** It is a text that JSON writes as it is. */
+      /** Every message has it, and it is a text that JSON writes as it is. */
       readonly isPlain?: true;
     };
 

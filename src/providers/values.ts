@@ -85,7 +85,7 @@ const VALUES: Readonly<Record<string, Getter>> = {
   'to.msisdn': ofKind('msisdn'),
   'to.email': ofKind('email'),
   'to.number': each(({ to }) => Number(to)),
-  reference: () => ({ of: ({ reference }) => reference ?? undefined, isPlain: true }),
+  reference: () => ({ of: ({ reference }) => reference ?? undefined }),
   text: each(({ text }) => text),
   variables: ofTemplate((variables) => variables),
   'variables.json': ofTemplate((variables) => JSON.stringify(variables)),

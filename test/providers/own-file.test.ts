@@ -397,12 +397,6 @@ describe('what is wrong with the file', () => {
       'metaData: { $merge: "{metaData}" } } }\n  - kind',
       /takes a list/,
     ],
-    [
-      'a key that is needed and not there',
-      'kind: "{channel}"\n      type',
-      '$unlessEmpty: tipe\n      type',
-      /no key "tipe"/,
-    ],
     ['a placeholder without quotes', 'number: "{to}"', 'number: {to}', /\{to\} without quotes/],
     ['a placeholder without quotes, in a header', '"Bearer {secret.token}"', '{secret.token}', /must be text/],
     ['the place of a secret', '{ description: The token of the account }', '{ description: T, env: SEKRET }', /"env"/],
