@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { builtIn, DEFAULT_PROVIDER, providerNames } from '../src/campaign/read-provider.ts';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../src/content/channels.ts';
 import { type Provider, requestFor } from '../src/providers/provider.ts';
-import { environmentText } from '../src/scaffold/environment.ts';
+import { environmentText, secretVariable } from '../src/scaffold/environment.ts';
 import { listWithAnd } from '../src/util/words.ts';
 import { block, page, table } from './docs-markdown.ts';
 
@@ -19,7 +19,7 @@ interface ProviderText {
   readonly unverified: readonly string[];
   readonly notes: readonly string[];
   readonly idempotency?: { readonly header: string };
-  readonly webhook?: { readonly scheme?: string; readonly optOut?: object };
+  readonly webhook?: { readonly scheme?: string; readonly optOut?: object; readonly handshake?: string };
   readonly reports?: { readonly optedOut?: readonly unknown[] };
   readonly answers?: readonly { readonly then: string }[];
 }
@@ -82,6 +82,8 @@ export function providerPage({ provider, text, examples }: Known): string {
     block('yaml', environmentText('production', provider)),
     `Then \`handbill doctor --env production\` says what is missing, and [\`handbill send --test-to\`](../start.md#the-first-thing-to-send-a-test-to-yourself)
 sends one message to you. ${valuesText(provider)}`,
+    'To receive delivery reports and replies, add this to the environment, and run [`handbill listen`](../webhooks.md):',
+    block('yaml', webhookText(provider, text)),
     `## What it can do\n\n${abilities({ provider, text, examples })
       .map(([what, how]) => `- **${what}**: ${how}`)
       .join('\n')}`,
@@ -109,6 +111,30 @@ function valuesText({ vars, secrets }: Provider): string {
   const named = Object.values({ ...vars, ...secrets });
   if (named.length === 0) return '';
   return 'A secret is in an environment variable (`{ env: NAME }`) or a file of mode 0600 (`{ file: path }`), never in `handbill.yaml`.';
+}
+
+/** The secret that proves a report, for each scheme. */
+const WEBHOOK_SECRETS: Readonly<Record<string, string>> = {
+  standard: 'of Standard Webhooks, such as whsec_...',
+  ed25519: 'the public key of the sender, in base64',
+  basic: 'user:password, as in the settings of your account',
+  bearer: 'the token that it sends',
+  path: 'the last segment of the URL in your account',
+};
+
+/** A proof that covers the URL needs it, and so does a request that names it. */
+function webhookText(provider: Provider, text: ProviderText): string {
+  const { webhook = {} } = text;
+  const hasUrl = hasCallback(text) || /"url-form"|"urlHash"|\{url\}/.test(JSON.stringify(webhook));
+  const secret = WEBHOOK_SECRETS[webhook.scheme ?? 'standard'] ?? 'the key that the provider signs with';
+  return [
+    'webhook:',
+    ...(hasUrl ? ['  url: https://hooks.example.com/webhooks/production # where the provider posts to'] : []),
+    `  secrets: [{ env: ${secretVariable(provider, 'webhookSecret')} }] # ${secret}`,
+    ...(webhook.handshake === undefined
+      ? []
+      : [`  verifyToken: { env: ${secretVariable(provider, 'verifyToken')} } # a word of yours`]),
+  ].join('\n');
 }
 
 function section(title: string, sentences: readonly string[], intro?: string): readonly string[] {
@@ -342,7 +368,7 @@ export function providersPage(): string {
       briefChannels(known.provider),
       count(limits.recipients),
       proofOf(known.text).brief,
-      hasReference(known) ? 'yes' : 'no',
+      hasReference(known) ? 'yes' : hasCallback(known.text) ? '`webhook.url`' : 'no',
     ];
   });
   const head = ['provider', 'channels', 'recipients', 'reports', 'reference'];
@@ -372,7 +398,7 @@ const PROVIDERS_END = `## What the columns mean
 - **recipients**: the most that one request may have ([\`send.recipientsPerRequest\`](performance.md#several-recipients-in-one-request)).
 - **reports**: how a delivery report or a reply proves that it comes from the provider ([webhooks](webhooks.md)).
 - **reference**: whether a delivery report has handbill's reference. Then it finds its recipient also where handbill never got the
-  message id, which [resolves doubts](doubt.md).
+  message id, which [resolves doubts](doubt.md). \`webhook.url\`: it has the reference where the environment has that setting.
 
 ## What a provider cannot send
 

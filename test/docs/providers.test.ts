@@ -37,6 +37,21 @@ describe.each(NAMES)('the page of %s', (name) => {
     }
   });
 
+  it('has settings of webhooks that can be added to it', async () => {
+    const [, second] = pageOf(name).matchAll(/```yaml\n([\s\S]*?)```/g);
+    const webhook = second?.[1] ?? '';
+    expect(webhook).toMatch(/^webhook:\n/);
+    const folder = mkdtempSync(join(tmpdir(), 'handbill-provider-'));
+    try {
+      writeFileSync(join(folder, 'handbill.yaml'), settings + webhook.replaceAll(/^(?=.)/gm, '    '));
+      const { project, diagnostics } = await readProject(await findProject(folder), { cwd: folder });
+      expect(diagnostics).toEqual([]);
+      expect(project.environments.get('production')?.webhook.receiver).not.toBeNull();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('has each note, each fact that is not verified and each source', () => {
     const text = readFileSync(join(ROOT, 'src', 'providers', `${name}.yaml`), 'utf8');
     const { notes, unverified, sources, checked } = parse(text) as Record<string, readonly string[]>;
