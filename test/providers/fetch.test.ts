@@ -7,6 +7,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { send as sendHere } from '../../src/operations/send.ts';
 import { portOf } from '../../src/util/http-server.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { type RunningCli, startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const TOKEN = 'token-of-a-test-that-no-one-may-see';
@@ -156,6 +157,27 @@ describe('listen --from api', () => {
     expect((await fetchNow()).status).toBe(0);
     expect(asked).toHaveLength(3);
     expect(kept).toEqual([1, 2]);
+  });
+
+  it('has every page in the ledger that a killed process had received, from an API that does not give it again', async () => {
+    gateway('- { url: "{baseUrl}/events", events: [/items], once: true }');
+    const pages = Array.from({ length: 6 }, (_, n) => [{ ...delivered('+447700900001'), messageId: `m${n}` }]);
+    let given = 0;
+    let running: RunningCli | null = null;
+    // Each process is killed when it asks for its third page: that one is still at the API.
+    onGet = (_url, response) => {
+      if (asked.length % 3 === 0 && given < pages.length) running?.kill('SIGKILL');
+      else page(response, pages[given++] ?? []);
+    };
+    for (const signal of ['SIGKILL', 'SIGKILL', null]) {
+      running = startCli(['listen', '--from', 'api'], { cwd: project.root, env: { TOKEN } });
+      expect((await running.done).signal).toBe(signal);
+      expect(inLedger(({ events }) => events.counts())).toEqual({
+        reports: Math.min(given, pages.length),
+        replies: 0,
+        unread: 0,
+      });
+    }
   });
 
   it('reads a page that a killed process has stored, and not read', async () => {
@@ -335,6 +357,18 @@ describe('where the environment says fetch: true', () => {
     expect((await due('--quiet')).err).toContain('it answered 403');
     nowMs += HOUR / 2;
     expect((await due('--quiet')).err).toBe('');
+  });
+
+  it('a follow-up is decided by replies that came in with the same call', async () => {
+    const after = 'after: { campaign: hello, wait: 1h, unless: [replied] }\n';
+    project.write('campaigns/hello-2/campaign.yaml', campaign(after).replace('name: hello', 'name: hello-2'));
+    await due();
+    nowMs += 2 * HOUR;
+    const timestamp = new Date(nowMs - HOUR / 2).toISOString();
+    onGet = (_url, response) =>
+      page(response, [{ ...stop('+447700900001'), text: 'Thanks, see you there', timestamp }]);
+    await due();
+    expect(posted).toEqual(['+447700900001', '+447700900002', '+447700900002']);
   });
 
   it('nothing that only looks asks', async () => {
