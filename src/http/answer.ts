@@ -252,21 +252,32 @@ export function describe(error: AttemptError): string | null {
   return cut(`${error.code}: ${error.message}`);
 }
 
-/** The id of a recipient's message: in its entry, else in the answer. */
-export function messageIdIn(document: unknown, entry: unknown, attempt: Attempt, wire: CompiledWire): string | null {
+/** The id of a recipient's message: in its entry, else in the answer, but for the entry of another recipient. */
+export function messageIdIn(
+  document: unknown,
+  entry: unknown,
+  attempt: Attempt,
+  wire: CompiledWire,
+  isShared: boolean,
+): string | null {
   const own = entry === undefined ? null : idIn(entry, wire.pointers.entry.id, wire);
   if (own !== null) return own;
-  const id = idOf(document, attempt, wire);
+  const id = idOf(document, attempt, wire, isShared ? wire.pointers.ofRequest.messageId : wire.pointers.messageId);
   return id === null ? null : wire.redact(id);
 }
 
-function idOf(document: unknown, attempt: Attempt, wire: CompiledWire): string | null {
-  const id = find(document, wire.pointers.messageId, isId);
+function idOf(
+  document: unknown,
+  attempt: Attempt,
+  wire: CompiledWire,
+  places: readonly Pointer[] = wire.pointers.messageId,
+): string | null {
+  const id = find(document, places, isId);
   if (typeof id === 'string') return trimEnds(id, wire.response.trimId);
   if (typeof id !== 'number') return headerIdOf(attempt, wire);
   if (Number.isSafeInteger(id)) return String(id);
   // Digits that a double cannot hold: read from the text, or the id would be another one.
-  const exact = find(parseDigits(attempt.body), wire.pointers.messageId, isId);
+  const exact = find(parseDigits(attempt.body), places, isId);
   return typeof exact === 'string' ? exact : String(id);
 }
 

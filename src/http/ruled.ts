@@ -45,10 +45,12 @@ export function ruled(
   return own.map((entries, i) => {
     const [recipient] = recipients.slice(i);
     if (entries.length === 0 || recipient === undefined) {
-      return whole === null ? null : verdictBy(whole, attempt, document, undefined, recipients, context);
+      // A good word for the whole answer is none for those that its list leaves out.
+      if (whole === null || (whole === 'accepted' && lists.flat().length > 0)) return null;
+      return verdictBy(whole, attempt, document, undefined, recipients, context, true);
     }
     const word = agreed(entries.map((entry) => wordOf(status, document, entry, rules)));
-    return word === null ? null : verdictBy(word, attempt, document, entries[0], [recipient], context);
+    return word === null ? null : verdictBy(word, attempt, document, entries[0], [recipient], context, true);
   });
 }
 
@@ -72,10 +74,11 @@ function verdictBy(
   entry: unknown,
   recipients: readonly Addressee[],
   context: ClassifyContext,
+  isShared = false,
 ): Verdict {
   const { wire } = context;
   const { error } = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
-  const messageId = messageIdIn(document, entry, attempt, wire);
+  const messageId = messageIdIn(document, entry, attempt, wire, isShared);
   const isSuccess = attempt.status !== null && attempt.status < 300;
   switch (word) {
     case 'accepted': {

@@ -311,3 +311,32 @@ describe('requests', () => {
     expect((await requestOf(knownProvider('plivo'), sms())).form.path).toMatch(/\/Message\/$/);
   });
 });
+
+describe('of several recipients of one request', () => {
+  const entry = (to: string, more: JsonObject) => ({
+    destination: to.slice(1),
+    status: { groupName: 'PENDING', name: 'PENDING_ACCEPTED' },
+    ...more,
+  });
+
+  it('none gets the id of another, whose entry is the first', () => {
+    const messages = [entry(ADA, { messageId: 'of-ada' }), entry(BO, {})];
+    for (const all of [messages, messages.toReversed()]) {
+      const verdicts = read('infobip', { status: 200, body: { messages: all } }, [ADA, BO]);
+      expect(verdicts.map(wordOf)).toEqual(['accepted', 'doubt']);
+      expect(verdicts.map(({ messageId }) => messageId)).toEqual(['of-ada', null]);
+    }
+  });
+
+  it('one that the list leaves out is in doubt, also where the answer as a whole has a good word', () => {
+    const answers: readonly AnswerRule[] = [
+      { statuses: [200], codeAt: '/state', codes: ['ok'], textAt: null, text: null, verdict: 'accepted' },
+    ];
+    const usual = wireOf('infobip');
+    const response = { ...usual.response, messageIdRequired: false };
+    const wire = { ...usual, response, rules: compileRules(answers) };
+    const body = { state: 'ok', messages: [{ destination: ADA.slice(1), messageId: 'of-ada' }] };
+    const verdicts = read('infobip', { status: 200, body }, [ADA, BO], wire);
+    expect(verdicts.map(wordOf)).toEqual(['accepted', 'doubt']);
+  });
+});
