@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startCli, until } from '../helpers/cli.ts';
+import type { FormName } from '../oracle/forms.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 import { type Profile, profileText } from './conduct.ts';
 
 /** Where one scene sends to, and where its receipts are. */
 export interface Address {
   readonly baseUrl: string;
+  readonly form?: FormName;
   readonly receipts: string;
   close(): Promise<void>;
 }
@@ -20,7 +22,7 @@ export interface KillsApi extends AsyncDisposable {
   readonly freshLedger?: () => Promise<string>;
   readonly origin: string;
   /** The name of the scene is part of what decides who meets which fault. */
-  addressOf(scene: string, profile: Profile): Address;
+  addressOf(scene: string, profile: Profile): Promise<Address>;
 }
 
 const SCRIPT = join(import.meta.dirname, 'api-process.ts');
@@ -37,11 +39,17 @@ export async function startKillsApi(): Promise<KillsApi> {
   const origin = said.trim();
   return {
     origin,
-    addressOf: (scene, profile) => ({
-      baseUrl: `${origin}/${scene}/${profileText(profile)}`,
-      receipts: join(folder, `${scene}.jsonl`),
-      close: async () => rmSync(join(folder, `${scene}.jsonl`), { force: true }),
-    }),
+    async addressOf(scene, profile) {
+      const { form = 'messages-v2' } = profile;
+      const path = `${origin}/${scene}/${profileText(profile)}`;
+      const port = form === 'messages-v2' ? null : await (await fetch(path, { method: 'PUT' })).text();
+      return {
+        baseUrl: port === null ? path : `http://127.0.0.1:${port}`,
+        form,
+        receipts: join(folder, `${scene}.jsonl`),
+        close: async () => rmSync(join(folder, `${scene}.jsonl`), { force: true }),
+      };
+    },
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       await closed;

@@ -1,3 +1,4 @@
+import { FORMS } from '../oracle/forms.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import type { Address } from './api.ts';
 
@@ -25,27 +26,29 @@ export function mostInFlight(concurrency: number, kind: Kind = 'sms'): number {
   return concurrency * PER_REQUEST[kind];
 }
 
-function messageOf(kind: Kind): readonly string[] {
+function messageOf(kind: Kind, hasRcs: boolean): readonly string[] {
   const text = kind === 'shared' ? 'Hi everybody' : 'Hi {{name}}';
   const template = `template: { text: "${text}" }`;
-  if (kind === 'sms') return ['channel: sms', 'from: Riverside', template];
+  if (kind === 'sms' || !hasRcs) return ['channel: sms', 'from: Riverside', template];
   return ['channel: rcs', 'from: Riverside', template, `fallback: { channel: sms, from: Riverside, ${template} }`];
 }
 
 /** A scene whose bodies depend on the start of the run (`validity`), so that a continued run must remember it. */
 export function createKillsScene(given: KillsScene): Scene {
   const { address, rows, concurrency, timeout, limits, kind = 'sms', ledger } = given;
+  const { baseUrl, receipts, form = 'messages-v2' } = address;
+  const { hasRcs, most } = FORMS[form];
   const campaign = [
     'validity: PT1H',
-    `send: { concurrency: ${concurrency}, timeout: ${timeout}, recipientsPerRequest: ${PER_REQUEST[kind]} }`,
+    `send: { concurrency: ${concurrency}, timeout: ${timeout}, recipientsPerRequest: ${Math.min(most, PER_REQUEST[kind])} }`,
     ...(limits === undefined ? [] : [`limits: ${limits}`]),
   ];
-  const { baseUrl, receipts } = address;
   return createScene({
     rows,
     baseUrl,
     receipts,
-    message: messageOf(kind),
+    form,
+    message: messageOf(kind, hasRcs),
     campaign: campaign.join('\n'),
     ...(ledger === undefined ? {} : { ledger }),
   });

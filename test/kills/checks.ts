@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isPostgres } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import { commandRunner } from '../helpers/here.ts';
+import { FORMS } from '../oracle/forms.ts';
 import type { Ending } from '../oracle/oracle.ts';
 import type { Receipt } from '../oracle/receipts.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
@@ -42,6 +43,7 @@ export function* keysOnDisk(scene: Scene): Generator<string> {
 
 /** Bodies by reference, as `preview` shows them for the start of the run; the bytes, not what they mean. */
 export async function previewedBodies(scene: Scene, startedAt: string): Promise<ReadonlyMap<string, string>> {
+  const form = FORMS[scene.form];
   // The run itself is done, so it is looked at without its ledger: in a copy of the project.
   const copy = mkdtempSync(join(tmpdir(), 'handbill-previewed-'));
   cpSync(scene.root, copy, { recursive: true, filter: (path) => basename(path) !== '.handbill' });
@@ -58,22 +60,23 @@ export async function previewedBodies(scene: Scene, startedAt: string): Promise<
       .split(BODY)
       .slice(1)
       .map((rest): [string, string] => {
-        const body = rest.slice(0, endOfObject(rest));
-        return [/"handbill":"([^"]+)"/.exec(body)?.[1] ?? '?', body];
+        const shown = rest.slice(0, endOfValue(rest));
+        const body = shown.startsWith('"') ? String(JSON.parse(shown)) : shown;
+        return [form.read(body).references[0] ?? '?', form.timeless(body)];
       }),
   );
   return new Map(bodies);
 }
 
-const BODY = '"headers":{"content-type":"application/json"},"body":';
+const BODY = /"headers":\{"content-type":"[^"]+"\},"body":/;
 
-/** Where the JSON object ends with which a text begins. */
-function endOfObject(text: string): number {
+/** Where the JSON object or text ends with which a text begins. */
+function endOfValue(text: string): number {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (token === '{') depth += 1;
     if (token === '}') depth -= 1;
-    if (depth === 0) return index + 1;
+    if (depth === 0) return index + token.length;
   }
   throw new Error(`no object: ${text}`);
 }

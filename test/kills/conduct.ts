@@ -1,3 +1,4 @@
+import type { Asked, FormName } from '../oracle/forms.ts';
 import type { Said } from '../oracle/receipts.ts';
 
 /** What the server of these proofs does with a request that it has received completely. */
@@ -18,7 +19,14 @@ export type Conduct =
   /** 413, of a request with several recipients. */
   | 'too-large'
   /** 422: the recipient, or one of several, cannot receive the channel. */
-  | 'unsupported';
+  | 'unsupported'
+  /** Of an API with a word for each recipient: these, of the first of them. */
+  | 'say-refused'
+  | 'say-opted-out'
+  | 'say-unclear'
+  /** The first time; then they are taken. */
+  | 'say-busy'
+  | 'say-account';
 
 /** How the server is to behave for one scene; it is in the path of its base URL. */
 export interface Profile {
@@ -31,21 +39,24 @@ export interface Profile {
   readonly unsupported?: number;
   /** Thousandths of the recipients of shared requests that a 2xx refuses, and as many that it leaves out; default: none. */
   readonly partial?: number;
+  /** How it is spoken to; default: `messages-v2`. */
+  readonly form?: FormName;
 }
 
-export function profileText({ latencyMs, faults, busyNumber, unsupported = 0, partial = 0 }: Profile): string {
-  return `l${latencyMs}-f${faults}-b${busyNumber}-u${unsupported}-p${partial}`;
+export function profileText({ latencyMs, faults, busyNumber, unsupported = 0, partial = 0, form }: Profile): string {
+  return `l${latencyMs}-f${faults}-b${busyNumber}-u${unsupported}-p${partial}-${form ?? 'messages-v2'}`;
 }
 
 export function readProfile(text: string): Profile {
-  const [, latencyMs, faults, busyNumber, unsupported, partial] =
-    /^l([0-9]+)-f([0-9]+)-b([0-9]+)-u([0-9]+)-p([0-9]+)$/.exec(text) ?? [];
+  const [, latencyMs, faults, busyNumber, unsupported, partial, form] =
+    /^l([0-9]+)-f([0-9]+)-b([0-9]+)-u([0-9]+)-p([0-9]+)-([a-z0-9-]+)$/.exec(text) ?? [];
   return {
     latencyMs: Number(latencyMs),
     faults: Number(faults),
     busyNumber: Number(busyNumber),
     unsupported: Number(unsupported),
     partial: Number(partial),
+    form: form as FormName,
   };
 }
 
@@ -64,7 +75,18 @@ const FAULTS: readonly [Conduct, ...Conduct[]] = [
 ];
 
 /** How many requests for a recipient are answered 429; a start makes three. */
-const BUSY: Readonly<Partial<Record<Conduct, number>>> = { busy: 1, 'busy-for-long': 7 };
+const BUSY: Readonly<Partial<Record<Conduct, number>>> = {
+  busy: 1,
+  'busy-for-long': 7,
+  'say-busy': 1,
+  'say-account': 1,
+};
+
+/** Of an API whose file has rules for its answers. */
+const RULED: readonly Conduct[] = [
+  ...FAULTS.filter((one) => one !== 'refuse'),
+  ...(['say-refused', 'say-refused', 'say-unclear', 'say-unclear', 'say-busy', 'say-account'] as const),
+];
 
 /** What a request meets: the same for the same first recipient in the same scene, whatever other recipients there are. */
 export function conductOf(profile: Profile, scene: string, request: Request): Conduct {
@@ -72,7 +94,9 @@ export function conductOf(profile: Profile, scene: string, request: Request): Co
   const [reference = ''] = request.references;
   const mixed = hash(`${scene} ${reference}`);
   if (mixed % 1000 < profile.faults) {
-    const conduct = FAULTS[Math.floor(mixed / 1000) % FAULTS.length] ?? 'accept';
+    const { form = 'messages-v2' } = profile;
+    const faults = form === 'messages-v2' ? FAULTS : form === 'twilio' ? [...RULED, 'say-opted-out' as const] : RULED;
+    const conduct = faults[Math.floor(mixed / 1000) % faults.length] ?? 'accept';
     return request.earlier >= (BUSY[conduct] ?? Number.POSITIVE_INFINITY) ? 'accept' : conduct;
   }
   const several = request.references.length > 1;
@@ -82,8 +106,19 @@ export function conductOf(profile: Profile, scene: string, request: Request): Co
   return cannot && (!several || mixed % 2 === 0) ? 'unsupported' : 'accept';
 }
 
+/** What an answer says of each recipient; null: the status says it all, and an empty body. */
+export function wordsOf(profile: Profile, scene: string, request: Request, conduct: Conduct): readonly Said[] | null {
+  const usual = request.references.map((one) => saidOf(profile, scene, one, request));
+  if (conduct === 'accept' || conduct === 'half') return usual;
+  if (conduct === 'unsupported') return request.references.map(() => conduct);
+  if (!conduct.startsWith('say-')) return null;
+  const word = conduct.slice('say-'.length) as Said;
+  // Nothing is done for one who must wait, or whose account is refused, and so for the others.
+  return word === 'busy' || word === 'account' ? usual.map(() => word) : [word, ...usual.slice(1)];
+}
+
 /** What an answer that takes a request says of one of its recipients. */
-export function saidOf(profile: Profile, scene: string, reference: string, { channel, references }: Request): Said {
+function saidOf(profile: Profile, scene: string, reference: string, { channel, references }: Request): Said {
   if (isUnsupported(profile, scene, reference, channel)) return 'unsupported';
   if (references.length < 2) return 'taken';
   const { partial = 0 } = profile;
@@ -91,21 +126,24 @@ export function saidOf(profile: Profile, scene: string, reference: string, { cha
   return drawn < partial ? 'refused' : drawn < 2 * partial ? 'unclear' : 'taken';
 }
 
-function isUnsupported({ unsupported = 0 }: Profile, scene: string, reference: string, channel: string): boolean {
-  return channel === 'RCS' && hash(`${scene} channel ${reference}`) % 1000 < unsupported;
+function isUnsupported(
+  { unsupported = 0 }: Profile,
+  scene: string,
+  reference: string,
+  channel: Asked['channel'],
+): boolean {
+  return channel === 'rcs' && hash(`${scene} channel ${reference}`) % 1000 < unsupported;
 }
 
-export interface Request {
+export interface Request extends Pick<Asked, 'channel' | 'references'> {
   /** Counts the requests of the scene from 1. */
   readonly number: number;
   /** How many requests for the same first recipient came before. */
   readonly earlier: number;
-  readonly channel: string;
-  readonly references: readonly string[];
 }
 
 /** FNV-1a, mixed once more: its low digits alone are much alike for texts that differ in their last character. */
-function hash(text: string): number {
+export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

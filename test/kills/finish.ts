@@ -1,4 +1,5 @@
 import type { CliResult } from '../helpers/cli.ts';
+import { FORMS } from '../oracle/forms.ts';
 import type { Scene } from '../oracle/scene.ts';
 import { badEnd, damage, keysOnDisk, previewedBodies } from './checks.ts';
 
@@ -46,7 +47,9 @@ export async function judgeFinished({ scene, ends, mostCrashes, bodies, steps = 
   const last = ends.at(-1);
   if (last === undefined) throw new Error('no start');
   const { startedAt } = JSON.parse(last.stdout) as SendJson;
-  const previewed = bodies ? { previewed: await previewedBodies(scene, startedAt) } : {};
+  const { timeless } = FORMS[scene.form];
+  const receipts = scene.evidence().receipts.map((one) => ({ ...one, text: timeless(one.text) }));
+  const previewed = bodies ? { previewed: await previewedBodies(scene, startedAt), receipts } : {};
   return [
     ...scene.violations({ mostCrashes, steps, ...previewed }),
     ...ends.flatMap((end) => [...badEnd(end)]),

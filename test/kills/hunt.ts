@@ -1,10 +1,12 @@
 /**
- * `npm run hunt:kills -- [--kills 1000] [--seed N] [--only random,calls,several,syscalls,large]`: kills real senders and starts
- * them again, until the receipts and the ledger agree or something speaks against the promise. Progress on stderr, the
- * table on stdout, exit 1 on a violation. One round alone: `--seed N --kills 1`.
+ * `npm run hunt:kills -- [--kills 1000] [--seed N] [--only random,calls,several,syscalls,large] [--provider twilio]`: kills
+ * real senders and starts them again, until the receipts and the ledger agree or something speaks against the promise.
+ * Progress on stderr, the table on stdout, exit 1 on a violation. One round alone: `--seed N --kills 1`. Without a
+ * provider, each round has one by its seed, at random instants.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { FORM_NAMES } from '../oracle/forms.ts';
 import { type KillsApi, startKillsApi } from './api.ts';
 import { type CallSeries, killAtCalls, type PointResult } from './points.ts';
 import { type KillsTotal, killAtRandom, totalOf } from './random-kills.ts';
@@ -38,9 +40,14 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string', default: 'random,calls,several,syscalls' },
     large: { type: 'boolean', default: false },
+    provider: { type: 'string' },
   },
 });
 const seed = Number(values.seed);
+const form = FORM_NAMES.find((name) => name === values.provider);
+if (values.provider !== undefined && form === undefined) throw new Error(`--provider takes ${FORM_NAMES.join(', ')}`);
+/** Default: each round draws one by its seed. */
+const ofProvider = form === undefined ? {} : { form };
 const wanted = values.large ? ['large'] : values.only.split(',');
 const unknown = wanted.filter((part) => !(PARTS as readonly string[]).includes(part));
 if (unknown.length > 0) throw new Error(`unknown part ${unknown.join(', ')}; there are ${PARTS.join(', ')}`);
@@ -61,7 +68,7 @@ async function random(on: KillsApi): Promise<void> {
   const kills = Number(values.kills);
   let done = 0;
   const measure = stopwatch();
-  const total = await killAtRandom({ kills, seed }, on, (round) => {
+  const total = await killAtRandom({ kills, seed, given: ofProvider }, on, (round) => {
     done += round.kills;
     say(`${done} of ${kills} kills${roundText(round)}`);
   });
@@ -92,7 +99,7 @@ async function calls(on: KillsApi): Promise<void> {
 async function several(on: KillsApi): Promise<void> {
   for (const kind of ['fallback', 'shared'] as const) {
     const measure = stopwatch();
-    const given = { kind, api: 'faulty' } as const;
+    const given = { kind, api: 'faulty', ...ofProvider } as const;
     const total = await killAtRandom({ kills: Math.ceil(Number(values.kills) / 4), seed, given }, on, (round) =>
       say(`${kind}${roundText(round)}`),
     );
@@ -142,7 +149,7 @@ function pointLine(what: string, points: readonly PointResult[], minutes: number
 
 function roundText({ plan, moments, starts, doubts, received, answers, violations }: RoundResult): string {
   const said = [...answers].map(([status, count]) => `${count} x ${status}`).join(', ');
-  const where = `${plan.rows} rows, ${plan.concurrency} at a time, ${plan.latencyMs} ms, ${plan.api}`;
+  const where = `${plan.rows} rows, ${plan.concurrency} at a time, ${plan.latencyMs} ms, ${plan.api}, ${plan.form}`;
   const bad = violations.length === 0 ? '' : `; VIOLATIONS ${violations.join(' | ')}`;
   return `; seed ${plan.seed}: ${where}; killed ${moments.join(', ')}; ${starts} starts; ${said}; ${received} of ${doubts} doubts received${bad}`;
 }

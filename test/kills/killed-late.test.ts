@@ -6,7 +6,7 @@ import { tripEnv } from './trip.ts';
 
 it('a run that was killed after its last outcome is finished by the next start, which posts nothing', async () => {
   await using api = await startKillsApi();
-  const address = api.addressOf('late', { latencyMs: 0, faults: 0, busyNumber: 0 });
+  const address = await api.addressOf('late', { latencyMs: 0, faults: 0, busyNumber: 0 });
   using scene = createKillsScene({ address, rows: 3, concurrency: 2, timeout: '5s' });
   const killed = await scene.send(SEND, { env: tripEnv({ count: 1, only: 'UPDATE runs SET state = ?' }) });
   expect(killed.signal).toBe('SIGKILL');

@@ -26,7 +26,8 @@ afterAll(async () => {
 
 describe('killed with SIGKILL and started again, no recipient is sent to twice or forgotten (A1, B1, C10)', () => {
   it('at random instants, with faults in flight', { timeout: PATIENCE_MS }, async () => {
-    const sample = { kills: 12, seed: 20_000, given: { kills: 6, latencyMs: 30 } };
+    // A round for each of three providers.
+    const sample = { kills: 18, seed: 20_000, given: { kills: 6, latencyMs: 30, faults: 50 } };
     const total = await killAtRandom(FULL ? { kills: 100, seed: 20_000 } : sample, api);
     expect(total.violations).toEqual([]);
     // A run may come to its end before its last kill. How many did is up to the machine, and so is how many of the

@@ -45,7 +45,7 @@ const SEVERAL = { ...PROFILE, unsupported: 500, partial: 150 };
 /** Starts a run, has it killed at its point, brings it to its end and judges it. */
 export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointResult> {
   const { kind = 'sms' } = plan;
-  const address = api.addressOf(plan.name, kind === 'sms' ? PROFILE : SEVERAL);
+  const address = await api.addressOf(plan.name, kind === 'sms' ? PROFILE : SEVERAL);
   using scene = createKillsScene({ address, rows: POINT_ROWS, concurrency: POINT_CONCURRENCY, timeout: '5s', kind });
   const ends: CliResult[] = [];
   const found: string[] = [];

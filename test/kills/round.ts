@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPostgres } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
+import { FORMS, type FormName, formOf } from '../oracle/forms.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import type { Scene } from '../oracle/scene.ts';
 import { type Address, type KillsApi, startSandboxApi } from './api.ts';
@@ -28,6 +29,8 @@ export interface RoundPlan {
   readonly limits?: string;
   /** What is sent; default: an SMS for each. */
   readonly kind?: Kind;
+  /** How the API is spoken to. */
+  readonly form: FormName;
 }
 
 export interface RoundResult {
@@ -48,7 +51,9 @@ export interface RoundResult {
 /** What a seed decides, but for what is given instead. */
 export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPlan {
   const random = createRandom(seed);
-  const api = random.chance(1 / 3) ? 'sandbox' : 'faulty';
+  // That of the sandbox has the form of messages-v2.
+  const form = given.form ?? formOf(seed);
+  const api = random.chance(1 / 3) && form === 'messages-v2' ? 'sandbox' : 'faulty';
   return {
     seed,
     kills: random.between(4, 8),
@@ -60,6 +65,7 @@ export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPl
     api,
     faults: api === 'sandbox' ? 0 : random.pick([0, 20, 50, 100]),
     looks: random.chance(0.5),
+    form,
     ...given,
   };
 }
@@ -96,7 +102,13 @@ async function addressFor(plan: RoundPlan, api: KillsApi): Promise<Address> {
   // A few of those who cannot receive RCS, so that the list is not given up; and few doubts beside those of kills.
   const kind = kindOf(plan);
   const several = kind === 'sms' ? {} : { unsupported: 300, partial: 20 };
-  return api.addressOf(`s${plan.seed}-${kind}`, { latencyMs, faults, busyNumber: 0, ...several });
+  return await api.addressOf(`s${plan.seed}-${kind}`, {
+    latencyMs,
+    faults,
+    busyNumber: 0,
+    form: plan.form,
+    ...several,
+  });
 }
 
 interface Stage {
@@ -115,7 +127,7 @@ async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promis
     if (last === undefined || !hasFinished(last)) ends.push(...(await sendUntilFinished(scene)));
     const kind = kindOf(plan);
     const mostCrashes = moments.length * mostInFlight(plan.concurrency, kind);
-    const steps = kind === 'sms' ? 1 : 2;
+    const steps = kind === 'sms' || !FORMS[plan.form].hasRcs ? 1 : 2;
     found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies: kind !== 'shared', steps })));
   } catch (error) {
     found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((end) => [...badEnd(end)]));
@@ -244,6 +256,7 @@ function counted(words: readonly string[]): Map<string, number> {
 
 /** A list as large as campaigns get, with stop rules that do not end it. The seed is given with it. */
 export const LARGE: Omit<RoundPlan, 'seed'> = {
+  form: 'messages-v2',
   kills: 10,
   rows: 100_000,
   concurrency: 64,

@@ -35,7 +35,7 @@ interface Ended extends Disposable {
 /** Starts a run that ends as the tripwire says. */
 async function endAt(trip: Partial<Trip> & { readonly count: number }, options = '', latencyMs = 5): Promise<Ended> {
   scenes += 1;
-  const address = api.addressOf(`row-${scenes}`, { latencyMs, faults: 0, busyNumber: 0 });
+  const address = await api.addressOf(`row-${scenes}`, { latencyMs, faults: 0, busyNumber: 0 });
   const scene = createKillsScene({ address, rows: ROWS, concurrency: CONCURRENCY, timeout: '5s' });
   const end = await scene.send(SEND, { env: tripEnv(trip, options) });
   const doubts = crashed(scene.endings()).length;

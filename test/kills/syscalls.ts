@@ -39,7 +39,7 @@ export function requireStrace(): void {
 
 /** How often one start of the short list makes each of the calls; those that it never makes are left out. */
 export async function countSyscalls(api: KillsApi): Promise<ReadonlyMap<string, number>> {
-  const address = api.addressOf('syscalls', { latencyMs: 3, faults: 0, busyNumber: 0 });
+  const address = await api.addressOf('syscalls', { latencyMs: 3, faults: 0, busyNumber: 0 });
   using scene = createKillsScene({ address, rows: 2, concurrency: 1, timeout: '5s' });
   const counts = new Map<string, number>();
   for (const [names, paths] of [[ON_FILES, pathsOf(scene)] as const, [ON_SOCKETS, []] as const]) {

@@ -8,6 +8,7 @@ import type { Mutant } from './mutant.ts';
 import { PAUSING } from './pausing.ts';
 import { REACHING } from './reaching.ts';
 import { REQUESTS } from './requests.ts';
+import { RULED_ANSWERS } from './ruled.ts';
 import { RULES } from './rules.ts';
 import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
@@ -20,6 +21,7 @@ import { STOPS } from './stops.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...REQUESTS,
   ...ANSWERS,
+  ...RULED_ANSWERS,
   ...STANDING,
   ...STOPS,
   ...SENDING,

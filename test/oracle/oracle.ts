@@ -95,7 +95,7 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
     if (final?.said !== undefined && !refusals.includes(final.said)) yield `${said}, but the server said ${final.said}`;
   } else if (outcome === 'in-doubt') {
     // What was plain is known; but for an answer that was not waited for any more.
-    if (reason === 'unrecognised' && (last?.said === 'refused' || last?.said === 'unsupported')) {
+    if (reason === 'unrecognised' && last?.said !== undefined && PLAIN_REFUSALS.has(last.said)) {
       yield `${said}, but the server said ${last.said}`;
     }
   } else if (counting.length > most - 1) {
@@ -103,10 +103,13 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   }
 }
 
+const PLAIN_REFUSALS: ReadonlySet<Said> = new Set(['refused', 'unsupported', 'opted-out']);
+
 const REFUSAL_SAYS: Readonly<Record<string, readonly Said[]>> = {
   'fell-back': ['unsupported'],
   'unsupported-channel': ['unsupported'],
   refused: ['refused'],
+  'opted-out': ['opted-out'],
 };
 
 /** A step goes out when the API has said that the one before cannot be received, and not before. */
@@ -179,7 +182,7 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
   let accepted = false;
   const counting = receipts.filter(({ status, said, reference, recipients = 1 }, at) => {
     if (starts.includes(at)) accepted = false;
-    if (status === null || said === 'account') return status === null;
+    if (status === null || said === 'account' || said === 'busy') return status === null;
     // Of several recipients none was tried: each of them may be another matter.
     if (recipients > 1 && status >= 400 && (said === 'unsupported' || tooLargeStatuses.includes(status))) return false;
     if (said !== undefined && said !== 'unclear') {

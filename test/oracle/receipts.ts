@@ -6,8 +6,12 @@ export type Said =
   | 'refused'
   /** That it cannot receive the channel. */
   | 'unsupported'
-  /** That the key or the account is refused, inside a 2xx without an id. */
+  /** That the person has opted out. */
+  | 'opted-out'
+  /** That the key or the account is refused, inside a 2xx without an id: nothing was done. */
   | 'account'
+  /** That nothing was done, and may be tried again. */
+  | 'busy'
   /** Nothing, or one thing and its opposite. */
   | 'unclear';
 
@@ -39,9 +43,13 @@ export interface Receipt {
 interface Line extends Pick<Receipt, 'number' | 'status' | 'id' | 'text'> {
   /** Of each recipient in the order of the request. */
   readonly each?: readonly { readonly said: Said; readonly id?: string | null }[];
+  /** As the ledger has them, where the text has them in another place or in other letters. */
+  readonly references?: readonly string[];
 }
 
-const REFERENCES = /"handbill":"([^"]+)"/g;
+function referencesIn(text: string): readonly string[] {
+  return [...text.matchAll(/"handbill":"([^"]+)"/g)].map(([, reference = '']) => reference);
+}
 
 /** Every whole line of the file; a server that was killed may have left half a line, which was not answered yet. */
 export function readReceipts(file: string): Receipt[] {
@@ -50,8 +58,7 @@ export function readReceipts(file: string): Receipt[] {
   return lines.flatMap((line) => receiptsOf(JSON.parse(line) as Line));
 }
 
-function receiptsOf({ number, status, id, text, each }: Line): Receipt[] {
-  const references = [...text.matchAll(REFERENCES)].map(([, reference = '']) => reference);
+function receiptsOf({ number, status, id, text, each, references = referencesIn(text) }: Line): Receipt[] {
   if (references.length < 2 && each === undefined) {
     return [{ number, status, id, text, reference: references[0] ?? null }];
   }

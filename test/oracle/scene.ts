@@ -7,6 +7,7 @@ import { commandRunner } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { misbooked } from './accounts.ts';
 import { endingsOf } from './endings.ts';
+import { FORMS, type FormName } from './forms.ts';
 import { type Ending, type Evidence, violations } from './oracle.ts';
 import { readReceipts } from './receipts.ts';
 
@@ -18,6 +19,8 @@ export interface SceneOptions {
   readonly rows: number;
   /** Origin of the server that plays the API. */
   readonly baseUrl: string;
+  /** How it is spoken to; default: `messages-v2`. */
+  readonly form?: FormName;
   /** File to which that server writes its receipts. */
   readonly receipts: string;
   /** What the message is, in lines of campaign.yaml; default: an SMS for each by name. */
@@ -33,6 +36,7 @@ export interface SceneOptions {
 
 /** One campaign, one list and one server to send it to: what a proof needs. */
 export interface Scene extends TestProject {
+  readonly form: FormName;
   readonly ledger: string;
   /** Starts `handbill send`; each call is a start for the oracle. */
   start(args?: readonly string[], more?: Partial<CliOptions>): RunningCli;
@@ -59,13 +63,14 @@ const IDENTITY: RunIdentity = { environment: 'test', campaign: 'proof', occurren
 
 /** Makes the project; the environment is called `test`, the campaign `proof`. */
 export function createScene(options: SceneOptions): Scene {
+  const { form = 'messages-v2' } = options;
   const list = Array.from({ length: options.rows }, (_, row) => `${numberOf(row)},Name ${row}\n`);
   const project = createProject({
     'handbill.yaml': [
       'environments:',
       '  test:',
       `    baseUrl: ${options.baseUrl}`,
-      '    apiKey: { env: HANDBILL_API_KEY }',
+      ...FORMS[form].environment,
       options.environment ?? '',
       '',
     ].join('\n'),
@@ -121,6 +126,7 @@ export function createScene(options: SceneOptions): Scene {
   });
   return {
     ...project,
+    form,
     ledger,
     start,
     send: async (args, more) => await start(args, more).done,

@@ -1,3 +1,4 @@
+import { type Asked, type Entry, FORMS, type FormName } from '../oracle/forms.ts';
 import type { Said } from '../oracle/receipts.ts';
 import type { Random } from './random.ts';
 
@@ -18,20 +19,14 @@ export interface Behaviour {
   readonly contentType: string | null;
   readonly retryAfter: string | null;
   /** What the answer says of each recipient; null: what the status says. */
-  readonly each: readonly { readonly said: Said; readonly id: string | null }[] | null;
-}
-
-/** A request, as far as its answer depends on it. */
-export interface Asked {
-  /** As on the wire. */
-  readonly channel: string;
-  readonly text: string;
-  readonly addresses: readonly string[];
-  readonly references: readonly string[];
+  readonly each: readonly Entry[] | null;
 }
 
 /** What an acceptance may turn out to be where a campaign has fallbacks or shared requests. */
 export const SPECIAL_KINDS = ['unsupported', 'unsupported-2xx', 'partial', 'too-large'] as const;
+
+/** Answers of an API whose file has rules for them, each with a word for a recipient, whatever the status. */
+const RULED_KINDS = ['says-refused', 'says-unclear', 'says-account', 'says-busy', 'says-opted-out'] as const;
 
 export const KINDS = [
   'accepted',
@@ -62,7 +57,7 @@ export const KINDS = [
   'unreceived',
   'unstarted',
 ] as const;
-export type Kind = (typeof KINDS)[number] | (typeof SPECIAL_KINDS)[number];
+export type Kind = (typeof KINDS)[number] | (typeof SPECIAL_KINDS)[number] | (typeof RULED_KINDS)[number];
 
 export const CONNECT_KINDS = ['ok', 'slow', 'dns', 'refused', 'timeout', 'tls', 'proxy', 'invalid'] as const;
 export type ConnectKind = (typeof CONNECT_KINDS)[number];
@@ -145,10 +140,12 @@ export function drawBehaviour(
   random: Random,
   profile: Profile,
   asked: Asked,
-  { number, onlyOwn }: { readonly number: number; readonly onlyOwn: boolean },
+  { number, onlyOwn, form }: { readonly number: number; readonly onlyOwn: boolean; readonly form: FormName },
 ): Behaviour {
-  let kind = random.weighted(profile.posts);
+  let kind: Kind = random.weighted(profile.posts);
   if (onlyOwn && kind === 'wrong-address') kind = 'refused';
+  const isRuled = form !== 'messages-v2';
+  if (isRuled) kind = inWords(random, kind, form);
   if (kind === 'accepted') kind = drawSpecial(random, profile, asked);
   const base: Behaviour = {
     kind,
@@ -163,7 +160,50 @@ export function drawBehaviour(
     retryAfter: null,
     each: null,
   };
-  return { ...base, ...DRAW[kind](random, number, asked) };
+  const word = WORDS[kind];
+  if (word === undefined || (!isRuled && !kind.startsWith('says-'))) {
+    // An API that always gives an id has not said yes without one.
+    const isUnclear = isRuled && kind === 'accepted-empty';
+    const each = isUnclear ? asked.references.map((): Entry => ({ said: 'unclear', id: null })) : null;
+    return { ...base, each, ...DRAW[kind](random, number, asked) };
+  }
+  const said = asked.references.map((_, at) => (kind === 'partial' && at > 0 ? random.pick(PARTS) : word));
+  return {
+    ...base,
+    ...FORMS[form].say(said, asked, (at) => `m-${number}${at === 0 ? '' : `-${at}`}`, random.whole(0, 1e6)),
+  };
+}
+
+/** What the answer of a provider with rules says of the first recipient, and of all but in `partial`. */
+const WORDS: Readonly<Partial<Record<Kind, Said>>> = {
+  accepted: 'taken',
+  unsupported: 'unsupported',
+  'unsupported-2xx': 'unsupported',
+  partial: 'taken',
+  'says-refused': 'refused',
+  'says-unclear': 'unclear',
+  'says-account': 'account',
+  'says-busy': 'busy',
+  'says-opted-out': 'opted-out',
+};
+const PARTS: readonly [Said, ...Said[]] = ['taken', 'taken', 'taken', 'refused', 'refused', 'unclear', 'account'];
+
+/** What a provider with rules says in the place of answers that only an API without them gives. */
+function inWords(random: Random, kind: Kind, form: FormName): Kind {
+  switch (kind) {
+    case 'refused-2xx':
+      return form === 'twilio' && random.chance(0.4) ? 'says-opted-out' : 'says-refused';
+    case 'refused':
+      return random.chance(0.5) ? 'says-refused' : kind;
+    case 'denied-2xx':
+      return 'says-unclear';
+    case 'account-2xx':
+      return 'says-account';
+    case 'throttled':
+      return random.chance(0.3) ? 'says-busy' : kind;
+    default:
+      return kind;
+  }
 }
 
 /** Only some can receive RCS; and of those who share a request some are another matter. */
@@ -171,7 +211,7 @@ function drawSpecial(random: Random, profile: Profile, { channel, references }: 
   const several = references.length > 1;
   if (several && random.chance(0.12)) return 'too-large';
   if (several && profile.name !== 'good' && random.chance(0.3)) return 'partial';
-  if (channel !== 'RCS' || !random.chance(several ? 0.15 : 0.3)) return 'accepted';
+  if (channel !== 'rcs' || !random.chance(several ? 0.15 : 0.3)) return 'accepted';
   return random.pick(['unsupported', 'unsupported-2xx']);
 }
 
@@ -209,6 +249,10 @@ function inList(random: Random, number: number, { addresses }: Asked, sayOf: (at
   return { status: 202, body: JSON.stringify({ messages }), each };
 }
 
+function neverDrawn(): never {
+  throw new Error('the form of the API says it');
+}
+
 const DRAW: Readonly<Record<Kind, Draw>> = {
   accepted: (random, number, asked) => {
     if (asked.references.length > 1) return inList(random, number, asked, () => 'taken');
@@ -227,6 +271,11 @@ const DRAW: Readonly<Record<Kind, Draw>> = {
     inList(random, number, asked, () => random.weighted({ taken: 6, refused: 2, unsupported: 1, unclear: 0.3 })),
   'too-large': () => ({ status: 413 }),
   'accepted-empty': (random) => ({ status: random.pick([202, 204]), contentType: null }),
+  'says-refused': neverDrawn,
+  'says-unclear': neverDrawn,
+  'says-account': neverDrawn,
+  'says-busy': neverDrawn,
+  'says-opted-out': neverDrawn,
   // Of several recipients it is not said which one was refused.
   'refused-2xx': (random, number, { references }) => ({
     status: random.pick([200, 202]),

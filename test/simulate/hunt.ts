@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { FORM_NAMES } from '../oracle/forms.ts';
 import { coverageTable, createCoverage, missing } from './coverage.ts';
 import { describeFailure, type Histories, historiesOf, historiesOfSeveral } from './sample.ts';
 import { createStage } from './scene.ts';
@@ -6,11 +7,12 @@ import { createCast } from './several/campaigns.ts';
 import { watchSqlite } from './sqlite.ts';
 
 /*
- * npm run hunt:simulate -- [--seeds 100000] [--from 1]
+ * npm run hunt:simulate -- [--seeds 100000] [--from 1] [--provider twilio]
  * npm run hunt:simulate -- --replay SEED
  * npm run hunt:simulate -- --replay-several SEED
  *
- * Of every tenth seed the history of several campaigns under rules too, which takes as long as ten others.
+ * The seed decides how the API is spoken to, unless a provider is named. Of every tenth seed the history of several
+ * campaigns under rules too, which takes as long as ten others.
  * A result table on stdout, progress and failing histories on stderr; exit 1 when one speaks against the promise, or
  * when some kind of event never happened.
  */
@@ -19,6 +21,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
     from: { type: 'string' },
+    provider: { type: 'string' },
     replay: { type: 'string' },
     'replay-several': { type: 'string' },
   },
@@ -31,7 +34,9 @@ const SEVERAL_EVERY = 10;
 
 using _sqlite = watchSqlite();
 using stage = await createStage();
-const single = historiesOf(stage);
+const form = FORM_NAMES.find((name) => name === values.provider);
+if (values.provider !== undefined && form === undefined) throw new Error(`--provider takes ${FORM_NAMES.join(', ')}`);
+const single = historiesOf(stage, form);
 const several = historiesOfSeveral(stage, await createCast(stage));
 const { replay: one, 'replay-several': many } = values;
 if (one !== undefined) await replay(single, Number(one));

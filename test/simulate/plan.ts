@@ -1,4 +1,5 @@
 import type { Allowable, Retry, Threshold } from '../../src/model.ts';
+import type { FormName } from '../oracle/forms.ts';
 import { PROFILES, type Profile } from './behaviour.ts';
 import type { Random } from './random.ts';
 import {
@@ -91,9 +92,9 @@ const KILL_OFTEN = [
   'answered',
 ] as const;
 
-export function drawHistory(random: Random, stage: Stage): HistoryPlan {
+export function drawHistory(random: Random, stage: Stage, form: FormName): HistoryPlan {
   const kind = random.weighted<SceneKind>({ plain: 5, fallback: 3, shared: 3, tested: 2 });
-  const scene = random.pick(stage.scenes(kind));
+  const scene = random.pick(stage.scenes(form, kind));
   const retryStatuses = random.chance(0.2) ? [503] : [];
   const shared = {
     attempts: random.pick([3, 3, 3, 1, 2, 4]),

@@ -3,7 +3,7 @@ import type { PriceList } from '../../src/content/price.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Commit } from '../../src/model.ts';
 import type { Suppressions } from '../../src/plan/suppression.ts';
-import type { Asked } from './behaviour.ts';
+import type { Asked } from '../oracle/forms.ts';
 import type { StartPlan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';

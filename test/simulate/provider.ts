@@ -67,6 +67,8 @@ export interface Received {
   /** Of those in the request. */
   readonly at: number;
   readonly behaviour: Behaviour;
+  /** The reference is the id of the message. */
+  readonly isIdOurs: boolean;
 }
 
 export interface Provider {
@@ -148,21 +150,21 @@ export function createProvider(
   };
 
   return {
-    received({ reference, address, channel, text, number, at, behaviour }) {
+    received({ reference, address, channel, text, number, at, behaviour, isIdOurs }) {
       const said = behaviour.each?.[at]?.said;
       const isTaken =
         said === undefined
           ? TAKEN.has(behaviour.kind) || (MAYBE_TAKEN.has(behaviour.kind) && random.chance(0.6))
           : said === 'taken' || (said === 'unclear' && random.chance(0.6));
       if (!isTaken || !random.chance(plan.reported)) return undefined;
-      const id = behaviour.each?.[at]?.id ?? behaviour.id ?? `p-${number}-${at}`;
+      const id = behaviour.each?.[at]?.id ?? behaviour.id ?? (isIdOurs ? reference : `p-${number}-${at}`);
       const { naming } = plan;
       const textHash = naming === 'text' ? hash('sha256', text) : null;
       // Only an answer that took a message gives out an id of its own for it.
       const isNamed = !plan.withoutAddress || behaviour.kind !== 'accepted';
       const ids = {
         address: isNamed ? address : null,
-        reference: naming === 'reference' || naming === 'both' ? reference : null,
+        reference: isIdOurs || naming === 'reference' || naming === 'both' ? reference : null,
         messageId: naming === 'reference' ? null : id,
       };
       let happensMs = 0;

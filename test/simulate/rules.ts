@@ -1,5 +1,6 @@
 import type { Attempt } from '../../src/model.ts';
-import type { Asked, Behaviour } from './behaviour.ts';
+import { type Asked, FORMS } from '../oracle/forms.ts';
+import type { Behaviour } from './behaviour.ts';
 import type { StartPlan } from './plan.ts';
 import type { Edition } from './scene.ts';
 import type { LedgerView, RowView } from './watch.ts';
@@ -90,7 +91,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   };
   const checkBody = (body: string, references: readonly string[]): void => {
     const bodies = edition.bodies(view.winner);
-    const parts = references.length === 1 ? [body] : apart(body);
+    const parts = references.length === 1 ? [body] : FORMS[edition.form].apart(body);
     for (const [at, reference] of references.entries()) {
       if (bodies.get(reference) === parts[at]) continue;
       object(`posts ${reference} with another body than previewed: ${body}`);
@@ -154,7 +155,9 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       if (HALTING.has(status)) stopped ??= `status ${status}`;
       const halts =
         kind === 'denied-2xx' || kind === 'account-2xx' || (kind === 'refused-2xx' && references.length > 1);
-      if (whole && halts) stopped ??= `a ${kind}`;
+      // Said with any status, and of any of several.
+      const isAboutAccount = each?.some(({ said }) => said === 'account') === true;
+      if ((whole && halts) || (phase === 'P4' && isAboutAccount)) stopped ??= `a ${kind}`;
       const wait = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
       if (wait > LONGEST_WAIT_S && wait < 1e6) stopped ??= `Retry-After: ${wait}`;
       else if (wait > 0 && wait <= LONGEST_WAIT_S) {
@@ -195,10 +198,4 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
 /** How often a request can be halved until it is for one, and once more. */
 function levelsOf(recipients: number): number {
   return 1 + Math.ceil(Math.log2(recipients));
-}
-
-/** The requests that would be made, were each recipient of this one alone. */
-function apart(body: string): string[] {
-  const whole = JSON.parse(body) as { readonly recipients: readonly unknown[] };
-  return whole.recipients.map((one) => JSON.stringify({ ...whole, recipients: [one] }));
 }

@@ -1,3 +1,4 @@
+import type { FormName } from '../oracle/forms.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
 import type { Sabotage } from './process.ts';
 import type { Stage } from './scene.ts';
@@ -15,8 +16,11 @@ export interface Histories {
   readonly replay: string;
 }
 
-export function historiesOf(stage: Stage): Histories {
-  return { simulate: (seed, options) => simulate(seed, stage, options), replay: '--replay' };
+/** @param form - of all of them; default: each seed decides */
+export function historiesOf(stage: Stage, form?: FormName): Histories {
+  const more = form === undefined ? {} : { form };
+  const replay = form === undefined ? '--replay' : `--provider ${form} --replay`;
+  return { simulate: (seed, options) => simulate(seed, stage, { ...options, ...more }), replay };
 }
 
 /** Of several campaigns under rules. */
@@ -61,7 +65,7 @@ export async function firstObjection(
   { from, count }: { readonly from: number; readonly count: number },
 ): Promise<readonly string[]> {
   for (let seed = from; seed < from + count; seed++) {
-    const { violations } = await simulate(seed, stage, { coverage: createCoverage(), sabotage });
+    const { violations } = await simulate(seed, stage, { coverage: createCoverage(), sabotage, form: 'messages-v2' });
     if (violations.length > 0) return violations;
   }
   return [];

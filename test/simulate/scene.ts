@@ -16,6 +16,7 @@ import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Campaign } from '../../src/model.ts';
 import { type Decisions, decisions, duplicatesIn } from '../../src/plan/decide.ts';
 import { createPlan, type Plan } from '../../src/plan/plan.ts';
+import { FORM_NAMES, FORMS, type FormName } from '../oracle/forms.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { createRandom } from './random.ts';
 
@@ -32,13 +33,30 @@ export const ENVIRONMENTS = {
 export type EnvironmentName = keyof typeof ENVIRONMENTS;
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['test', 'backup', 'spare'];
 
+/** How the API of each environment is spoken to. */
+export type FormsOf = Readonly<Record<EnvironmentName, FormName>>;
+
+/**
+ * The forms of a project by that of its first environment: the same API three times, or three of which each has the channels of
+ * the campaign.
+ */
+function formsOf(form: FormName, kind: SceneKind): FormsOf {
+  if (form === 'messages-v2') return { test: form, backup: form, spare: form };
+  if (form === 'infobip') return { test: form, backup: 'messages-v2', spare: 'twilio' };
+  return { test: form, backup: 'messages-v2', spare: kind === 'plain' ? 'infobip' : form };
+}
+
 /** As handbill.yaml says it. */
-export const ENVIRONMENTS_YAML = `environments:\n${Object.entries(ENVIRONMENTS)
-  .map(([name, { rate }], at) => {
-    const standsIn = name === IDENTITY.environment ? '' : `, standsInFor: ${IDENTITY.environment}`;
-    return `  ${name}: { baseUrl: http://127.0.0.1:${9 + at}, apiKey: { env: HANDBILL_API_KEY }, rate: ${rate}/s${standsIn} }\n`;
-  })
-  .join('')}`;
+export function environmentsYaml(forms: FormsOf): string {
+  const environments = ENVIRONMENT_NAMES.flatMap((name, at) => [
+    `  ${name}:`,
+    `    baseUrl: http://127.0.0.1:${9 + at}`,
+    `    rate: ${ENVIRONMENTS[name].rate}/s`,
+    ...FORMS[forms[name]].environment.map((line) => line.replaceAll('webhooks/test', `webhooks/${name}`)),
+    ...(name === IDENTITY.environment ? [] : [`    standsInFor: ${IDENTITY.environment}`]),
+  ]);
+  return ['environments:', ...environments, ''].join('\n');
+}
 
 /**
  * `plain`: an SMS for each by name. `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same text for all,
@@ -51,6 +69,8 @@ export type SceneKind = (typeof SCENE_KINDS)[number];
 /** One version of a list with everything that the real code makes of it, and what should come of it. */
 export interface Edition {
   readonly plan: Plan;
+  /** How the API of its environment is spoken to. */
+  readonly form: FormName;
   /** The same, sent from this environment. */
   readonly from: (environment: EnvironmentName) => Edition;
   readonly rows: number;
@@ -74,7 +94,7 @@ export interface Scene {
 export interface Stage extends Disposable {
   /** Where it keeps what it needs. */
   readonly root: string;
-  scenes(kind: SceneKind): readonly [Scene, ...Scene[]];
+  scenes(form: FormName, kind: SceneKind): readonly [Scene, ...Scene[]];
   /** A folder for a ledger, with what was in it before: nothing but an empty ledger, or the files of another folder. */
   folder(from?: string): string;
   remove(folder: string): void;
@@ -88,7 +108,7 @@ const SIZES: Readonly<Record<SceneKind, readonly [number, ...number[]]>> = {
 };
 
 const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }';
-const MESSAGES: Readonly<Record<SceneKind, readonly string[]>> = {
+const RICH: Readonly<Record<SceneKind, readonly string[]>> = {
   plain: ['channel: sms', 'template: { text: "Hi {{name}}" }'],
   fallback: ['channel: rcs', 'template: { text: "Hi {{name}}" }', FALLBACK],
   shared: [
@@ -109,6 +129,14 @@ const MESSAGES: Readonly<Record<SceneKind, readonly string[]>> = {
 };
 export const WINNERS = ['A', 'B'] as const;
 
+/** Where the API has no RCS, the message itself is an SMS; where it takes one recipient in a request, each has a request. */
+function messageOf(form: FormName, kind: SceneKind): readonly string[] {
+  const { hasRcs, most } = FORMS[form];
+  return RICH[kind]
+    .filter((line) => (hasRcs || !line.startsWith('fallback:')) && (most > 1 || !line.startsWith('send:')))
+    .map((line) => (hasRcs ? line : line.replace('rcs', 'sms')));
+}
+
 export async function createStage(): Promise<Stage> {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const root = realpathSync(mkdtempSync(join(parent, 'handbill-simulate-')));
@@ -117,17 +145,19 @@ export async function createStage(): Promise<Stage> {
   writeFileSync(join(template, '.ledger.db.marker'), 'simulated');
   // Its size is of no interest here, and writing it anew would cost more than the whole history.
   writeFileSync(join(template, 'ledger.db.reserve'), 'simulated');
-  const made = new Map<SceneKind, readonly [Scene, ...Scene[]]>();
-  for (const kind of SCENE_KINDS) {
-    const [first, ...rest] = SIZES[kind];
-    const others = await Promise.all(rest.map((size) => makeScene(root, kind, size)));
-    made.set(kind, [await makeScene(root, kind, first), ...others]);
+  const made = new Map<string, readonly [Scene, ...Scene[]]>();
+  for (const form of FORM_NAMES) {
+    for (const kind of SCENE_KINDS) {
+      const [first, ...rest] = SIZES[kind];
+      const others = await Promise.all(rest.map((size) => makeScene(root, form, kind, size)));
+      made.set(`${form} ${kind}`, [await makeScene(root, form, kind, first), ...others]);
+    }
   }
   let count = 0;
   return {
     root,
-    scenes(kind) {
-      const scenes = made.get(kind);
+    scenes(form, kind) {
+      const scenes = made.get(`${form} ${kind}`);
       if (scenes === undefined) throw new Error(`There are no scenes of kind ${kind}.`);
       return scenes;
     },
@@ -148,18 +178,18 @@ export async function createStage(): Promise<Stage> {
   };
 }
 
-async function makeScene(root: string, kind: SceneKind, size: number): Promise<Scene> {
+async function makeScene(root: string, form: FormName, kind: SceneKind, size: number): Promise<Scene> {
   const random = createRandom(size);
   const rows: string[] = [];
   for (let row = 0; row < size; row++) {
     const number = row > 0 && random.chance(0.08) ? random.whole(0, row - 1) : row;
     rows.push(random.chance(0.05) ? '12,Nobody' : `${numberOf(number)},Name ${number}`);
   }
-  const before = await makeEdition(root, kind, `list-${size}.csv`, rows);
+  const before = await makeEdition(root, form, kind, `list-${size}.csv`, rows);
   // Some are gone, some are new, some have moved, and every text is another one.
   const kept = rows.filter(() => !random.chance(0.15)).map((row) => row.replace('Name', 'Friend'));
   const added = Array.from({ length: 1 + size / 10 }, (_, i) => `${numberOf(1000 + i)},Late ${i}`);
-  const after = await makeEdition(root, kind, `list-${size}-edited.csv`, [
+  const after = await makeEdition(root, form, kind, `list-${size}-edited.csv`, [
     ...added.slice(1),
     ...kept,
     ...added.slice(0, 1),
@@ -167,43 +197,50 @@ async function makeScene(root: string, kind: SceneKind, size: number): Promise<S
   return { before, after };
 }
 
-async function makeEdition(root: string, kind: SceneKind, list: string, rows: readonly string[]): Promise<Edition> {
-  const folder = join(root, kind);
+async function makeEdition(
+  root: string,
+  form: FormName,
+  kind: SceneKind,
+  list: string,
+  rows: readonly string[],
+): Promise<Edition> {
+  const folder = join(root, form, kind);
+  const forms = formsOf(form, kind);
   mkdirSync(folder, { recursive: true });
   // A project of its own: no two campaigns of one have the same name.
-  writeFileSync(join(folder, 'handbill.yaml'), ENVIRONMENTS_YAML);
+  writeFileSync(join(folder, 'handbill.yaml'), environmentsYaml(forms));
   const campaign = join(folder, 'campaign.yaml');
   writeFileSync(join(folder, list), `msisdn,name\n${rows.join('\n')}\n`);
-  const lines = ['name: proof', 'from: Riverside', 'recipients: list.csv', ...MESSAGES[kind]];
+  const lines = ['name: proof', 'from: Riverside', 'recipients: list.csv', ...messageOf(form, kind)];
   writeFileSync(campaign, `${lines.join('\n')}\n`);
   writeFileSync(join(folder, 'list.csv'), 'msisdn,name\n');
   const loaded = await loadCampaign(campaign, { cwd: folder, now: BEGINNING, recipients: join(folder, list) });
-  return await editionOf(loaded.campaign, kind, rows.length);
+  return await editionOf(loaded.campaign, forms, kind, rows.length);
 }
 
 /** What the real code makes of a campaign with its list. */
-export async function editionOf(campaign: Campaign, kind: SceneKind, rows: number): Promise<Edition> {
+export async function editionOf(campaign: Campaign, forms: FormsOf, kind: SceneKind, rows: number): Promise<Edition> {
   const { occurrence } = IDENTITY;
   const planFrom = async (environment: EnvironmentName): Promise<Plan> =>
     await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
   const plans = { test: await planFrom('test'), backup: await planFrom('backup'), spare: await planFrom('spare') };
-  const plan = plans.test;
   const people = new Map<string, string>();
-  const first = await look(plan, null, people);
-  const bodies = new Map([[null, first.bodies] as const]);
-  const won = new Map<string, ReadonlyMap<string, string>>();
-  if (kind === 'tested') for (const winner of WINNERS) won.set(winner, (await look(plan, winner, people)).bodies);
-  const edition: Edition = {
-    plan,
-    from: (environment) => ({ ...edition, plan: plans[environment] }),
-    kind,
-    rows,
-    keys: first.keys,
-    hasBadRows: first.hasBadRows,
-    bodies: (winner) => (winner === null ? bodies.get(null) : won.get(winner)) ?? new Map(),
-    keyOf: (reference) => people.get(reference) ?? '?',
+  const { keys, hasBadRows } = await look(plans.test, null, people);
+  const bodies = new Map<string, ReadonlyMap<string, string>>();
+  const winners = kind === 'tested' ? [null, ...WINNERS] : [null];
+  for (const name of ENVIRONMENT_NAMES) {
+    for (const winner of winners) {
+      bodies.set(`${name} ${winner}`, (await look(plans[name], winner, people)).bodies);
+    }
+  }
+  const from = (environment: EnvironmentName): Edition => {
+    return {
+      ...{ plan: plans[environment], form: forms[environment], from, kind, rows, keys, hasBadRows },
+      bodies: (winner) => bodies.get(`${environment} ${winner}`) ?? new Map(),
+      keyOf: (reference) => people.get(reference) ?? '?',
+    };
   };
-  return edition;
+  return from('test');
 }
 
 interface Look extends Pick<Edition, 'keys' | 'hasBadRows'> {
@@ -225,7 +262,8 @@ async function look(plan: Plan, winner: string | null, people: Map<string, strin
       }
       if (decision.decision !== 'send') continue;
       for (const message of [decision, ...decision.fallbacks]) {
-        const { reference, body } = expand.one(decision, message);
+        const { body } = expand.one(decision, message);
+        const reference = plan.referenceOf(decision.key, message.channel);
         people.set(reference, decision.key);
         bodies.set(reference, body);
       }

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../src/http/connect.ts';
-import type { Attempt, Channel, Phase } from '../../src/model.ts';
+import type { Attempt, Phase } from '../../src/model.ts';
+import { type Asked, FORMS, type FormName } from '../oracle/forms.ts';
 import type { Receipt } from '../oracle/receipts.ts';
-import { type Asked, type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
+import { type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
 import type { Provider } from './provider.ts';
 import type { Random } from './random.ts';
 import type { EnvironmentName } from './scene.ts';
@@ -22,6 +23,8 @@ export interface ServerReceipt extends Receipt {
 export interface ConnectOptions {
   /** Whose API it is. */
   readonly environment: EnvironmentName;
+  /** How it is spoken to. */
+  readonly form: FormName;
   readonly profile: Profile;
   readonly connections: number;
   readonly timeoutMs: number;
@@ -51,6 +54,7 @@ type Written = { -readonly [K in keyof ServerReceipt]: ServerReceipt[K] };
 
 interface InFlight {
   readonly environment: EnvironmentName;
+  readonly form: FormName;
   readonly behaviour: Behaviour;
   readonly asked: Asked;
   readonly text: string;
@@ -107,10 +111,10 @@ export function createServer(
       if (own !== undefined) receipt.said = own.said;
     }
   };
-  const nextBehaviour = ({ profile, environment, onlyOwn }: ConnectOptions, asked: Asked): Behaviour => {
+  const nextBehaviour = ({ profile, environment, onlyOwn, form }: ConnectOptions, asked: Asked): Behaviour => {
     const count = countsOf(environment);
     count.posts += 1;
-    return drawBehaviour(random, profile, asked, { number: count.posts, onlyOwn });
+    return drawBehaviour(random, profile, asked, { number: count.posts, onlyOwn, form });
   };
   return {
     receipts,
@@ -120,33 +124,17 @@ export function createServer(
 
 function report(
   provider: Pick<Provider, 'received'>,
-  { asked, behaviour }: InFlight,
+  { asked, behaviour, form }: InFlight,
   receipt: Written,
   at: number,
   number: number,
 ) {
-  const channel = CHANNEL_OF[asked.channel];
   const [reference, address] = [asked.references[at], asked.addresses[at]];
-  if (channel === undefined || reference === undefined || address === undefined) throw new Error('nobody is asked for');
-  const message = { reference, address, channel, text: asked.text, at, behaviour };
+  if (reference === undefined || address === undefined) throw new Error('nobody is asked for');
+  const { channel, text } = asked;
+  const message = { reference, address, channel, text, at, behaviour, isIdOurs: form === 'infobip' };
   const id = provider.received({ ...message, number: String(number) });
   if (id !== undefined) receipt.reportedAs = id;
-}
-
-const CHANNEL_OF: Readonly<Record<string, Channel>> = { SMS: 'sms', RCS: 'rcs' };
-
-function readAsked(text: string): Asked {
-  const { channel, recipients, body } = JSON.parse(text) as {
-    readonly body: { readonly text: string };
-    readonly channel: string;
-    readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
-  };
-  return {
-    channel,
-    text: body.text,
-    addresses: recipients.map(({ msisdn }) => msisdn),
-    references: recipients.map(({ metaData }) => metaData.handbill),
-  };
 }
 
 interface Behaviours {
@@ -165,7 +153,7 @@ function createEndpoint(
   options: ConnectOptions,
   behaviours: Behaviours,
 ): SimulatedEndpoint {
-  const { profile, connections, timeoutMs, environment, watch } = options;
+  const { profile, connections, timeoutMs, environment, form, watch } = options;
   const flights = new Set<InFlight>();
   const waiting: Waiting[] = [];
   let idle = 0;
@@ -278,7 +266,7 @@ function createEndpoint(
       promised = Math.max(0, promised - 1);
       const since = world.monotonicMs;
       if (closed) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
-      const asked = readAsked(body);
+      const asked = FORMS[form].read(body);
       watch.posting(body, asked);
       if (dead) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
       idle = Math.max(0, idle - 1);
@@ -286,6 +274,7 @@ function createEndpoint(
         const behaviour = behaviours.nextBehaviour(options, asked);
         const flight: InFlight = {
           environment,
+          form,
           behaviour,
           asked,
           text: body,

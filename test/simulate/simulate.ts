@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Commit, Outcome } from '../../src/model.ts';
+import { type FormName, formOf } from '../oracle/forms.ts';
 import { numberOf } from '../oracle/scene.ts';
 import type { Coverage } from './coverage.ts';
 import { judgeEnding, judgeLedger } from './judge.ts';
@@ -29,6 +30,8 @@ export interface SimulateOptions {
   readonly coverage: Coverage;
   readonly recording?: boolean;
   readonly sabotage?: Sabotage;
+  /** How the API of the environment is spoken to; default: the seed decides. */
+  readonly form?: FormName;
 }
 
 /**
@@ -36,14 +39,15 @@ export interface SimulateOptions {
  * well. The seed decides everything; the same seed is the same history.
  */
 export async function simulate(seed: number, stage: Stage, options: SimulateOptions): Promise<Simulation> {
-  const { coverage, recording = false, sabotage = {} } = options;
+  const { coverage, recording = false, sabotage = {}, form = formOf(seed) } = options;
   const random = createRandom(seed);
-  const guarded = withGuardsAndNames(drawHistory(random.fork(), stage), createRandom(seed + 0x115));
+  const guarded = withGuardsAndNames(drawHistory(random.fork(), stage, form), createRandom(seed + 0x115));
   const plan = withStandIns(guarded, createRandom(seed + 0x57a));
   const world = createWorld({ startMs: BEGINNING, recording, coverage });
   const history = createHistory({ seed, stage, plan, world, random, sabotage });
   await play(history, world);
   coverage.count('history');
+  coverage.count(`provider:${form}`);
   return { seed, violations: world.violations, log: world.log };
 }
 
@@ -82,7 +86,7 @@ interface HistoryOptions {
 
 function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
-  const { recipientsPerRequest } = scene.before.plan;
+  const { recipientsPerRequest } = scene.before.plan.campaign.send;
   /** Draws delivery reports and replies, so that what is sent is as it was without. */
   const chance = createRandom(seed + 0x5eed);
   /** Draws pauses, so that everything else is as it was without. */

@@ -112,6 +112,7 @@ export function beginStart(options: StartOptions): Start {
   const connected = server.connect({
     profile: plan.profile,
     environment: plan.environment,
+    form: edition.form,
     connections: plan.concurrency,
     timeoutMs: drawn.campaign.send.timeoutMs,
     onlyOwn: plan.onlyOwn,

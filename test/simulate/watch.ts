@@ -145,7 +145,9 @@ export function createLedgerView(
       const before = rows;
       rows = now;
       if (by.operation === 'reopenRejected') noteAskedAgain(before, now);
-      const rules = { world, heard, referenceOf, isSuppressed, isPaused: query.paused.get() !== undefined };
+      const isPaused = query.paused.get() !== undefined;
+      const suppress = (address: string): unknown => suppressed.add(address);
+      const rules = { world, heard, referenceOf, isSuppressed, suppress, isPaused };
       if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);
       if (nowList !== list || now.length !== before.length) index();
@@ -198,11 +200,12 @@ interface ViewRules {
   readonly heard: Heard;
   readonly referenceOf: (key: string, channel: Channel) => string;
   readonly isSuppressed: (address: string) => boolean;
+  readonly suppress: (address: string) => unknown;
   readonly isPaused: boolean;
 }
 
 function compare(
-  { world, heard, referenceOf, isSuppressed, isPaused }: ViewRules,
+  { world, heard, referenceOf, isSuppressed, suppress, isPaused }: ViewRules,
   by: Committer,
   before: readonly RowView[],
   now: readonly RowView[],
@@ -253,6 +256,11 @@ function compare(
     }
     if (move === 'in-doubt>accepted' && !isSettled && was.reason !== 'crash')
       world.object(`row ${describe(row)} left ${was.reason}`);
+    // With the outcome, and not later.
+    if (move === 'claimed>rejected' && row.reason === 'opted-out' && row.address !== null) {
+      world.cover('opted out by an answer');
+      suppress(row.address);
+    }
     const byReport = move === 'accepted>rejected';
     if (byReport) world.cover('fell back by report');
     if (byReport && !heard.isUnreached(referenceOf(row.key ?? '', row.channel), by.sinceMs)) {

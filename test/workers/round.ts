@@ -93,7 +93,7 @@ export interface Ground {
 
 export async function playRound(plan: RoundPlan, { api, server, database, network }: Ground): Promise<RoundResult> {
   const { latencyMs, faults, rows, concurrency } = plan;
-  const address = api.addressOf(`w${plan.seed}`, { latencyMs, faults, busyNumber: 0 });
+  const address = await api.addressOf(`w${plan.seed}`, { latencyMs, faults, busyNumber: 0 });
   if (plan.hosts && network === null) throw new Error('no hosts of their own');
   const openWay = plan.hosts && network !== null ? network.way : wayTo;
   await using send = await openWay(database);

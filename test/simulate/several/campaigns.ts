@@ -8,7 +8,15 @@ import { loadSuppressions, type Suppressions } from '../../../src/plan/suppressi
 import { createWindowGate } from '../../../src/plan/window.ts';
 import { createHasher, type Hasher, writeHash } from '../../../src/suppression/hash.ts';
 import { createRandom, type Random } from '../random.ts';
-import { BEGINNING, ENVIRONMENTS_YAML, editionOf, type Scene, type SceneKind, type Stage } from '../scene.ts';
+import {
+  BEGINNING,
+  editionOf,
+  environmentsYaml,
+  type FormsOf,
+  type Scene,
+  type SceneKind,
+  type Stage,
+} from '../scene.ts';
 
 /** A campaign that shares its people with others. */
 export interface CampaignScene extends Scene {
@@ -81,13 +89,16 @@ const CAMPAIGNS: readonly {
   },
 ];
 
+/** Those who stand in for each other have both channels; one of them takes a recipient in a request. */
+const FORMS_HERE: FormsOf = { test: 'messages-v2', backup: 'twilio', spare: 'messages-v2' };
+
 const KEY = { HANDBILL_SUPPRESSION_KEY: 'a key of more than sixteen bytes' };
 
 export async function createCast(stage: Stage): Promise<Cast> {
   const root = join(stage.root, 'several');
   mkdirSync(root);
   const key = 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }\n';
-  writeFileSync(join(root, 'handbill.yaml'), `${key}${ENVIRONMENTS_YAML}`);
+  writeFileSync(join(root, 'handbill.yaml'), `${key}${environmentsYaml(FORMS_HERE)}`);
   const random = createRandom(7);
   const people = Array.from({ length: PEOPLE }, (_, n) => personOf(n, random));
   const campaigns: CampaignScene[] = [];
@@ -107,7 +118,7 @@ export async function createCast(stage: Stage): Promise<Cast> {
       const target = join(folder, 'campaign.yaml');
       const { campaign } = await loadCampaign(target, { cwd: root, now: BEGINNING, recipients });
       first ??= campaign;
-      return await editionOf(campaign, kind, rows.length);
+      return await editionOf(campaign, FORMS_HERE, kind, rows.length);
     };
     const before = await edition('before.csv', rowsOf(people, 'Name', random));
     const after = await edition('after.csv', rowsOf(people, 'Friend', random));
