@@ -162,8 +162,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: EXCHANGE,
-        was: `    this.#retryAfter = first(headers['retry-after']);\n`,
-        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#finish(null);\n`,
+        was: '    this.#answered = headers;\n',
+        is: '    this.#answered = headers;\n    this.#finish(null);\n',
       },
     ],
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),

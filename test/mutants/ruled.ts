@@ -13,8 +13,8 @@ export const RULED_ANSWERS: readonly Mutant[] = [
     edits: [
       {
         file: RULED,
-        was: 'if (!areRulesOpen(attempt)) return nothing;',
-        is: 'if (!areRulesOpen(attempt) || attempt.status < 300) return nothing;',
+        was: 'if (rules.length === 0 || attempt.status === null ||',
+        is: 'if (rules.length === 0 || attempt.status === null || attempt.status < 300 ||',
       },
     ],
     proof: histories('infobip'),

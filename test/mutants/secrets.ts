@@ -19,9 +19,9 @@ export const SECRETS: readonly Mutant[] = [
     planted: 'what an API says of a refusal is kept as it is, the key in it too',
     edits: [
       {
-        file: 'src/send/api.ts',
-        was: 'filter((secret) => secret.length >= SHORTEST_KEY)',
-        is: 'filter((secret) => secret.length < SHORTEST_KEY)',
+        file: 'src/http/credentials.ts',
+        was: 'filter((key) => key.length >= SHORTEST_KEY)',
+        is: 'filter((key) => key.length < SHORTEST_KEY)',
       },
     ],
     proof: { in: 'faults/behaviours.test.ts', only: ': 400 that repeats the' },
