@@ -12,8 +12,11 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { providerNames } from '../src/campaign/read-provider.ts';
+import { readYaml } from '../src/campaign/yaml.ts';
 import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
 import { writePageScripts } from './pages.ts';
@@ -45,10 +48,20 @@ async function build(): Promise<void> {
       recursive: true,
       filter: (path) => !path.endsWith('.ts'),
     });
+    writeProviders(join(part, 'providers'));
     makeExecutable(join(part, 'cli.js'));
     putInPlace();
   } finally {
     rmSync(part, { recursive: true, force: true });
+  }
+}
+
+/** Provider files as JSON, which is read at each start; the YAML beside it is for people. */
+function writeProviders(folder: string): void {
+  for (const name of providerNames()) {
+    const file = join(folder, `${name}.yaml`);
+    const { yaml } = readYaml(readFileSync(file), file);
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify(yaml?.value));
   }
 }
 

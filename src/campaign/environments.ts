@@ -38,6 +38,7 @@ export function readEnvironments(
 ): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
+  const standard = builtIn(DEFAULT_PROVIDER);
   const whereIn = (name: string, path: Parameters<WhereOf>[0]) =>
     yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
@@ -67,7 +68,7 @@ export function readEnvironments(
     const isWrong = own.provider !== undefined || reported.has(pointerTo(['environments', name, 'provider']));
     // A provider that is wrong has been reported; nothing says what it asks for.
     const ofProvider: Report = provider === undefined && isWrong ? () => null : report;
-    const used = provider ?? builtIn(DEFAULT_PROVIDER);
+    const used = provider ?? standard;
     for (const secret of Object.keys(used.provider.secrets)) {
       const place = yaml?.places.get(pointerTo(['environments', name, 'vars', secret]))?.value;
       if (place !== undefined && !Object.hasOwn(used.provider.vars, secret)) yaml?.text.hide(...place);

@@ -185,6 +185,7 @@ function expectedBuild(): string[] {
       .concat(
         readdirSync(join(root, 'src/providers'), { encoding: 'utf8' })
           .filter((file) => file.endsWith('.yaml'))
+          .flatMap((file) => (file.includes('.examples.') ? [file] : [file, file.replace('.yaml', '.json')]))
           .map((file) => `dist/providers/${file}`),
       )
       .sort()
