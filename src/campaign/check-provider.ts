@@ -80,7 +80,7 @@ export function checkMeaning({ value: file, yaml, reported }: Checked<Partial<Pr
   checkAnswers(answers, '/answers', reported, (path, ...fault) => report(['answers', ...path], ...fault));
   // Another fault may be the reason why a secret is not used.
   if (found.length + reported.size > 0) return found;
-  const posted = JSON.stringify([file.url, auth, headers, requests]);
+  const posted = JSON.stringify({ ...file, secrets: null });
   for (const name of Object.keys(file.secrets ?? {})) {
     if (posted.includes(`secret.${name}}`) || posted.includes(`secret.${name}|`)) continue;
     const hint = `Write {secret.${name}} where the API wants it, or remove it.`;

@@ -200,7 +200,7 @@ describe('a redirect', () => {
     ['a header', 'auth: { header: { Authorization: "Bearer {secret.token}" } }'],
     ['Basic', 'auth: { basic: [me, "{secret.token}"] }'],
     ['a JSON Web Token', 'auth: { jwt: { alg: HS256, key: "{secret.token}", claims: { iat: now } } }'],
-    ['no header', ''],
+    ['a header of the file', 'headers: { X-Token: "{secret.token}" }'],
   ];
   it.each(FORMS.flatMap((form) => [301, 302, 303, 307, 308].map((status) => [...form, status] as const)))(
     'gets no key: %s%.0s, %i',
