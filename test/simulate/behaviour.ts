@@ -194,7 +194,11 @@ function inWords(random: Random, kind: Kind, form: FormName): Kind {
     case 'refused-2xx':
       return form === 'twilio' && random.chance(0.4) ? 'says-opted-out' : 'says-refused';
     case 'refused':
+      if (form === 'twilio' && random.chance(0.2)) return 'says-opted-out';
       return random.chance(0.5) ? 'says-refused' : kind;
+    case 'cut-2xx':
+    case 'unrecognised':
+      return random.chance(0.5) ? 'says-unclear' : kind;
     case 'denied-2xx':
       return 'says-unclear';
     case 'account-2xx':

@@ -203,7 +203,8 @@ export function beginStart(options: StartOptions): Start {
     const answers = plan.retryStatuses.map((status): AnswerRule => {
       return { statuses: [status], codeAt: null, codes: [], textAt: null, text: null, verdict: 'retry' };
     });
-    const wire = compilePointers({ ...campaign.environment.wire, answers });
+    const { wire: written } = campaign.environment;
+    const wire = compilePointers({ ...written, answers: [...answers, ...written.answers] });
     const first = { run: prepared.finishLoad(), limit: plan.limit, posted: null };
     const end = await sendRounds(first, start, (pass) => sendRun(start, pass, { endpoint, wire, secrets: {} }));
     await endpoint.close(campaign.campaign.send.timeoutMs);
