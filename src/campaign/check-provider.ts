@@ -1,5 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { AnswerRule } from '../providers/provider.ts';
+import { isAboutRecipient } from '../providers/rules.ts';
 import { piecesOf } from '../providers/text.ts';
 import { checkUrl, FETCH_VALUES, originOf } from '../providers/url.ts';
 import { INSIDE, isKnownName, VALUE_NAMES } from '../providers/values.ts';
@@ -121,11 +122,8 @@ export function checkAnswers(
 function canMean(status: number, then: AnswerRule['verdict']): boolean {
   if (then === 'accepted' || then === 'doubt') return true;
   if (then === 'retry' || then === 'stop') return status >= 400;
-  return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
+  return isAboutRecipient(status);
 }
-
-/** They are about the key, the account or the whole run, or leave open whether anything was done. */
-const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
 /** HTTP needs them in every request. `Accept` may be another. */
 const OWN_HEADERS = new Set(

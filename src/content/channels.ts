@@ -16,10 +16,6 @@ export type Channel = keyof typeof CHANNEL_TABLE;
 
 export const CHANNELS = Object.keys(CHANNEL_TABLE) as readonly Channel[];
 
-export function eachChannel<T>(of: (channel: Channel) => T): Readonly<Record<Channel, T>> {
-  return Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)])) as Record<Channel, T>;
-}
-
 /**
  * @param content - without `text`, in the shape that the schema allows; `{}` if there is none
  * @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none

@@ -1,4 +1,5 @@
 import type { Attempt, HaltRule } from '../model.ts';
+import { isAboutRecipient } from '../providers/rules.ts';
 import { parseJson } from '../util/json.ts';
 import {
   type Addressee,
@@ -175,7 +176,7 @@ function refusal(
   if (recipients.length > 1 && status === 413) {
     return verdict('pending', 'too-large', { split: true, error }); // F1
   }
-  if (isExplicit(status) && says) {
+  if (isAboutRecipient(status) && says) {
     return unsupported(recipients, { error }); // F1, before a 404 says that the address is wrong
   }
   if (status === 429 || status === 425) {
@@ -203,11 +204,6 @@ export function limitedBy({ retryAfter }: Attempt, { nowMs }: ClassifyContext, e
   return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
 }
 
-/** The status refuses the recipient, and nothing was done: not 408 and 499; others are not about the recipient. */
-function isExplicit(status: number): boolean {
-  return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
-}
-
 function haltOf(answer: Answer, context: ClassifyContext): HaltRule | null {
   // An answer that we cut off ourselves does not show who gave it.
   if (context.stopping) return null;
@@ -231,7 +227,6 @@ export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest
 
 /** A server's answers at an address that is not the API's; an API may give them for one recipient. */
 export const ELSEWHERE: ReadonlySet<number> = new Set([404, 405, 410]);
-const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT_ERR|AbortError)$/;
 const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;
 const SLOW = /^(?:HANDBILL_TIMEOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/;

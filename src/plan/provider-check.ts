@@ -46,7 +46,12 @@ export function checkProvider(campaign: Campaign, environment: Environment, nowM
   }
   // Variants share what the campaign says.
   return [
-    ...new Map([...found, ...checkValidity(campaign, environment, nowMs)].map((one) => [keyOf(one), one])).values(),
+    ...new Map(
+      [...found, ...checkValidity(campaign, environment, nowMs)].map((one) => [
+        JSON.stringify([one.message, one.at]),
+        one,
+      ]),
+    ).values(),
   ];
 }
 
@@ -64,10 +69,6 @@ export function checkTargets(campaign: Campaign, named: string | undefined, nowM
     return one === usual ? found : found.map((fault) => ({ ...fault, severity: 'warning' }));
   });
   return { usual, diagnostics };
-}
-
-function keyOf({ message, at }: Diagnostic): string {
-  return JSON.stringify([message, at]);
 }
 
 type Place = Pick<Diagnostic, 'at' | 'source'>;

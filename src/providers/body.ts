@@ -27,15 +27,11 @@ export function compileForm(fields: JsonObject, lookup: Lookup): WriteBody {
     const key = compileText(name, lookup);
     const texts = textsOf(value, lookup);
     return (entries: readonly Entry[]): string[] => {
-      const field = asField(evaluate(key, first(entries), undefined));
-      return field === undefined ? [] : texts(entries).map((text) => `${field}=${encode(text)}`);
+      const field = evaluate(key, first(entries), undefined);
+      return field === undefined ? [] : texts(entries).map((text) => `${encode(asText(field))}=${encode(text)}`);
     };
   });
   return (entries) => written.flatMap((field) => field(entries)).join('&');
-}
-
-function asField(name: Json | undefined): string | undefined {
-  return name === undefined ? undefined : encode(asText(name));
 }
 
 function textsOf(value: Json, lookup: Lookup): (entries: readonly Entry[]) => string[] {

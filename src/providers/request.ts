@@ -42,7 +42,8 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
     {
       ...facts,
       channel: provider.channels[channel] ?? null,
-      messageType: messageType === null ? null : wordIn(provider.messageTypes, messageType),
+      messageType:
+        messageType === null ? null : (new Map(Object.entries(provider.messageTypes)).get(messageType) ?? messageType),
       ...characterSetOf(provider, characterSet),
     },
     nowMs,
@@ -79,8 +80,4 @@ function characterSetOf(
   const byText = gsm === null || unicode === null || auto !== null ? null : { gsm, unicode };
   if (byText !== null && (written ?? 'auto') === 'auto') return { characterSet: null, characterSetByText: byText };
   return { characterSet: written === undefined ? null : characterSets[written], characterSetByText: null };
-}
-
-function wordIn(words: Readonly<Record<string, string>>, word: string): string {
-  return Object.hasOwn(words, word) ? (words[word] ?? word) : word;
 }

@@ -69,3 +69,8 @@ function textAt(entry: unknown, document: unknown, place: Pointer): string | und
 export function holds(codes: ReadonlySet<string>, code: string): boolean {
   return codes.has(fold(code)) || codes.has(fold(code.replace(/^.*[/#]/s, '')));
 }
+
+/** The status refuses the recipient, and nothing was done: not 408 and 499; others are about the key, the account or the run. */
+export function isAboutRecipient(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 402, 403, 407, 408, 425, 429, 499].includes(status);
+}

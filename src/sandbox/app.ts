@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import type { Word } from '../providers/rules.ts';
 import { DEVICES } from './devices.ts';
 import { ENDINGS, type Ending } from './endings.ts';
 import { readDescription } from './form.ts';
 import { isTo, receivedJson } from './inbox.ts';
 import type { SandboxReports } from './options.ts';
 import { answer, answerEmpty, answerProblem, postMessage, type SandboxState } from './post-message.ts';
-import { type ProviderApi, type Word, wordBy } from './provider-api.ts';
+import { type ProviderApi, wordBy } from './provider-api.ts';
 import { sorted } from './reporter.ts';
 
 type Env = { Bindings: HttpBindings };

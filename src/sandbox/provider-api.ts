@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { createAddressReader, fieldsOf } from '../providers/addresses.ts';
-import type { AddressForm, AnswerRule, Provider, RequestFile } from '../providers/provider.ts';
+import type { AddressForm, Provider, RequestFile } from '../providers/provider.ts';
+import type { Word } from '../providers/rules.ts';
 import { piecesOf } from '../providers/text.ts';
 import { escapePattern } from '../util/escape.ts';
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
@@ -26,8 +27,6 @@ export interface ProviderExamples {
   readonly requests: readonly { readonly recipients: readonly { readonly to: string; readonly reference: string }[] }[];
   readonly answers: readonly AnswerExample[];
 }
-
-export type Word = AnswerRule['verdict'];
 
 /** A request that the API takes. */
 export interface ProviderRequest {
