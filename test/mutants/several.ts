@@ -175,8 +175,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/http/classify.ts',
-        was: '  if (isExplicit(status) && says) {\n',
-        is: '  if (isExplicit(status) && says && !context.firstAnswer) {\n',
+        was: '  if (isAboutRecipient(status) && says) {\n',
+        is: '  if (isAboutRecipient(status) && says && !context.firstAnswer) {\n',
       },
     ],
     proof: fallbacks('a first 404 that the project'),
