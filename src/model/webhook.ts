@@ -118,6 +118,7 @@ export const EVENT_FIELDS = [
   'messageId',
   'status',
   'timestamp',
+  'repliedAt',
   'error',
   'from',
   'to',

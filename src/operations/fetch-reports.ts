@@ -143,7 +143,7 @@ async function* pagesOf(
     if (entries !== null || fetch.isOnce) yield answer.body;
     if (entries === null) return 'its answer is not the list of events that the provider file describes';
     offset += entries;
-    const next = fetch.next === null ? undefined : valueAt(document, fetch.next);
+    const next = fetch.next === null ? undefined : valueAt(document, fetch.next) || undefined;
     if (isCounted) url = urlOf(about, { page: String(page), offset: String(offset) });
     else if (typeof next === 'string' || typeof next === 'number') {
       const following = nextUrl(url, String(next), about);

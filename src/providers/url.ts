@@ -24,7 +24,8 @@ export function fillUrl(
       if (typeof piece === 'string') return piece;
       const [kind, key = ''] = piece.name.split(/\.(.*)/s);
       if (kind === 'baseUrl') return baseUrl ?? '';
-      const value = kind === 'secret' ? (secrets[key] ?? HIDDEN) : (places[piece.name] ?? vars[key] ?? '');
+      const value =
+        kind === 'secret' ? (secrets[key] ?? HIDDEN) : (places[piece.name] ?? vars[key] ?? piece.instead ?? '');
       return encodeURIComponent(value);
     })
     .join('');

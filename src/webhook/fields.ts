@@ -89,6 +89,7 @@ const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
     ...at('statusDatetime', 'statusTime', 'statusAt', 'status/timestamp', 'messageTimestamp', 'time', 'datetime', 'at'),
     ...at('receivedAt', 'acceptTime', 'date'),
   ],
+  repliedAt: [],
   otherTime: at('updatedAt', 'createdAt', 'createdDatetime', 'acceptedTime', 'sentAt'),
   readTime: at('seenAt', 'readAt'),
   deliveredTime: at('deliveredAt'),

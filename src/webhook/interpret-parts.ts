@@ -46,7 +46,8 @@ function directionOf(word: string): Direction | null {
   return inbound === OUTBOUND.test(parts) ? null : inbound ? 'inbound' : 'outbound';
 }
 
-const INBOUND = /(?:^|[^a-z])(?:inbound|incoming|received|receiving|mo|reply|replies|to[_-]app)(?![a-z])/;
+const INBOUND =
+  /(?:^|[^a-z])(?:inbound|incoming|received|receiving|mo|(?<!out(?:going|bound)[_-])(?:reply|replies)|to[_-]app)(?![a-z])/;
 const OUTBOUND =
   /(?:^|[^a-z])(?:outbound|outgoing|mt|to[_-]contact|deliver(?:y|ies)|dlr|receipts?|reports?|status(?:es)?|finalized)(?![a-z])/;
 
@@ -209,7 +210,7 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
     channel: readChannel(level, reading, trace) ?? byAddress,
     text,
     meaning: optsOut(level, reading) ? 'opt-out' : meanings.meaningOf(text),
-    atMs: readAt(level, nowMs, fields, trace),
+    atMs: readAt(level, nowMs, fields, trace, 'repliedAt'),
   };
 }
 
@@ -279,9 +280,16 @@ function readChannel(level: Level, { fields, channels }: Reading, trace: Trace |
   return takeField('channel', level, fields, read, { trace });
 }
 
-function readAt(level: Level, nowMs: number, fields: CompiledFields, trace: Trace | null): number | null {
+/** `first`: a place for the times of some events only, which counts before those of all. */
+function readAt(
+  level: Level,
+  nowMs: number,
+  fields: CompiledFields,
+  trace: Trace | null,
+  first: 'repliedAt' | 'timestamp' = 'timestamp',
+): number | null {
   const read = (value: unknown): number | null => readTime(value, nowMs);
-  const at = takeField('timestamp', level, fields, read, { trace });
+  const at = takeField(first, level, fields, read, { trace }) ?? takeField('timestamp', level, fields, read, { trace });
   if (at !== null || ownPointers('timestamp', fields) !== undefined) return at;
   return takeField('otherTime', level, fields, read, { trace });
 }

@@ -18,6 +18,17 @@ export interface Examples {
   readonly requests: readonly RequestExample[];
   readonly answers: readonly AnswerExample[];
   readonly webhooks: readonly WebhookExample[];
+  readonly fetches?: readonly FetchExample[];
+}
+
+/** A page of a list of the provider file, in the order in which handbill asks for them. */
+export interface FetchExample {
+  readonly about: string;
+  /** Its index in `reports.fetch`. */
+  readonly list: number;
+  readonly url: string;
+  readonly page: JsonObject;
+  readonly then: WebhookThen | readonly WebhookThen[];
 }
 
 export interface WebhookExample {

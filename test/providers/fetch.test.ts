@@ -3,8 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findProject } from '../../src/campaign/place.ts';
+import { readProject } from '../../src/campaign/project.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { fetchReports } from '../../src/operations/fetch-reports.ts';
 import { send as sendHere } from '../../src/operations/send.ts';
+import { environmentOf } from '../../src/plan/plan.ts';
 import { portOf } from '../../src/util/http-server.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { type RunningCli, startCli } from '../helpers/cli.ts';
@@ -227,6 +231,139 @@ describe('listen --from api', () => {
     expect(asked).toHaveLength(2);
   });
 });
+
+describe('how a page names the next', () => {
+  const second = [delivered('+447700900002')];
+  it.each([
+    ['an address with its host', () => `${origin}/events?since=1&at=2`, '/events?since=1&at=2'],
+    ['a path', () => '/events?at=2', '/events?at=2'],
+    ['a path beside its own', () => 'more/events?at=2', '/more/events?at=2'],
+    ['a query alone', () => '?at=2', '/events?at=2'],
+    ['a path with a fragment', () => '/events?at=2#top', '/events?at=2'],
+  ])('by %s', async (_name, next, following) => {
+    onGet = (url, response) => {
+      if (url.searchParams.has('at')) page(response, second);
+      else page(response, [delivered('+447700900001')], { next: next() });
+    };
+    expect((await fetchNow()).out).toContain('2 delivery reports are new');
+    expect(paths().slice(1)).toEqual([following]);
+  });
+
+  it.each([
+    ['an empty text', ''],
+    ['null', null],
+    ['false', false],
+    ['nothing', undefined],
+    ['an object', {}],
+  ])('not at all, by %s', async (_name, next) => {
+    for (const cursor of ['', ', cursor: after']) {
+      gateway(`- { url: "{baseUrl}/events", events: [/items], next: /next${cursor} }`);
+      asked = [];
+      onGet = (_url, response) => page(response, [delivered('+447700900001')], { next });
+      expect((await fetchNow()).status).toBe(0);
+      expect(paths()).toEqual(['/events']);
+    }
+  });
+
+  it('by its own address: the list ends there', async () => {
+    onGet = (url, response) => page(response, [delivered('+447700900001')], { next: url.href });
+    expect((await fetchNow()).status).toBe(0);
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['another port', () => `http://127.0.0.1:${portOf(server) + 1}/events?at=2`],
+    ['another scheme', () => origin.replace('http:', 'https:')],
+    ['a host after two slashes', () => '//other.example/events'],
+    ['a user before the host', () => 'http://127.0.0.1@other.example/events'],
+  ])('by %s: it gets no key', async (_name, next) => {
+    onGet = (_url, response) => page(response, [delivered('+447700900001')], { next: next() });
+    const { status, err } = await fetchNow();
+    expect([status, asked.length]).toEqual([2, 1]);
+    expect(err).toContain('its next page is at another host');
+  });
+
+  it('by a cursor that is a number above 2^53, digit by digit', async () => {
+    gateway('- { url: "{baseUrl}/events", events: [/items], next: /next, cursor: after }');
+    onGet = (url, response) => {
+      const body = JSON.stringify({ items: [delivered(`+44770090000${asked.length}`)], next: 7 });
+      const isFirst = !url.searchParams.has('after');
+      response.end(
+        isFirst ? body.replace('"next":7', '"next":90071992547409931') : body.replace('"next":7', '"next":null'),
+      );
+    };
+    expect((await fetchNow()).status).toBe(0);
+    expect(paths()).toEqual(['/events', '/events?after=90071992547409931']);
+  });
+});
+
+describe('pages that are unusual', () => {
+  it('ids that are numbers above 2^53 stay apart', async () => {
+    const ids = ['90071992547409931', '90071992547409932', '90071992547409933'];
+    onGet = (_url, response) => {
+      const items = ids.map((id) =>
+        JSON.stringify({ ...delivered('+447700900001'), messageId: 0 }).replace(':0', `:${id}`),
+      );
+      response.end(`{"items":[${items}]}`);
+    };
+    expect((await fetchNow()).out).toContain('3 delivery reports are new');
+    expect((await fetchNow()).out).toContain('nothing is new, 3 events known already');
+    const found = inLedger(({ events }) =>
+      ids.map((id) => events.reportsNaming({ reference: null, messageId: id }).length),
+    );
+    expect(found).toEqual([1, 1, 1]);
+  });
+
+  it('20,000 entries on one page', async () => {
+    const items = Array.from({ length: 20_000 }, (_, i) => ({ ...delivered('+447700900001'), messageId: `m-${i}` }));
+    onGet = (_url, response) => page(response, items);
+    expect((await fetchNow()).out).toContain('20,000 delivery reports are new');
+    expect((await fetchNow()).out).toContain('nothing is new, 20,000 events known already');
+  });
+
+  it('an entry that names no message and no person is kept unread, once, and the others count', async () => {
+    const items = [{ status: 'delivered' }, delivered('+447700900001'), stop('+447700900002')];
+    onGet = (_url, response) => page(response, items);
+    for (const _ of [1, 2]) expect((await fetchNow()).status).toBe(0);
+    expect(inLedger(({ events }) => events.counts())).toEqual({ reports: 1, replies: 1, unread: 1 });
+  });
+
+  it.each([
+    [429, '1', 2],
+    [429, undefined, 2],
+    [503, '1', 2],
+    [429, '61', 1],
+  ])('%i with Retry-After %s is asked %i times', async (status, retryAfter, times) => {
+    const waits: number[] = [];
+    onGet = (_url, response) => {
+      if (asked.length > 1) page(response, [delivered('+447700900001')]);
+      else response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
+    };
+    const found = await fetchHere(waits);
+    expect(asked).toHaveLength(times);
+    expect(waits).toEqual(times === 1 ? [] : [1_000]);
+    expect(found.map(({ message }) => message)).toEqual(
+      times === 1 ? [expect.stringContaining('it answered 429')] : [],
+    );
+  });
+});
+
+/** A fetch whose waits end at once. */
+async function fetchHere(waits: number[]) {
+  const reading = await readProject(await findProject(project.root), { cwd: project.root });
+  using ledger = openLedger(join(project.root, '.handbill/ledger.db'), { mode: 'write', nowMs });
+  const environment = environmentOf(reading, 'production');
+  const timers = { sleep: async (ms: number) => void waits.push(ms) };
+  const context = { ledger, reading, environment, env: { TOKEN }, now: () => nowMs, timers };
+  return await fetchReports(context, (events, source, page) => {
+    return ledger.events.record(events, {
+      nowMs,
+      source,
+      environment: 'production',
+      ...(page === undefined ? {} : { page }),
+    });
+  });
+}
 
 describe('what keeps a fetch from being complete', () => {
   const failed = async (): Promise<string> => {

@@ -35,6 +35,18 @@ describe('which event it is', () => {
       { direction: 'inbound', messageId: 'm', from: PERSON, text: 'STOP', status: 'delivered' },
       { kind: 'reply', meaning: 'opt-out' },
     ],
+    ...['outbound-reply', 'outgoing-reply', 'outbound_reply', 'outbound-api', 'outgoing'].map(
+      (direction): [label: string, event: unknown, read: object] => [
+        `both, of a list in which the direction of our message is ${direction}: a report`,
+        { direction, id: 'm', from: '+447700900100', to: PERSON, body: 'STOP', status: 'new-and-shiny' },
+        { kind: 'delivery', address: PERSON },
+      ],
+    ),
+    [
+      'an answer of a person, by its name alone',
+      { event: 'reply', id: 'm', from: PERSON, text: 'STOP', status: 'delivered' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
     [
       'both, with a known state, of no message and no recipient: a STOP must not be lost',
       { from: PERSON, text: 'STOP', status: 'delivered' },
@@ -356,4 +368,30 @@ describe('names that objects have by themselves', () => {
       expect(Reflect.get({}, 'polluted')).toBeUndefined();
     },
   );
+});
+
+describe('a list in which only replies have a time', () => {
+  const { interpretDocument } = interpreter({ events: ['/items'], fields: { timestamp: [], repliedAt: ['/made'] } });
+  const read = (...items: readonly object[]) =>
+    interpretDocument({ items }, NOW).events.map((event) => [event.kind, 'atMs' in event ? event.atMs : undefined]);
+
+  it('gives a report none, whatever other times it has', () => {
+    expect(read({ id: 'm', to: PERSON, status: 'delivered', made: TIME, timestamp: TIME, updatedAt: TIME })).toEqual([
+      ['delivery', null],
+    ]);
+  });
+
+  it('gives a reply its own', () => {
+    expect(read({ id: 'm', from: PERSON, text: 'Hi', made: TIME }, { id: 'n', from: PERSON, text: 'Hi' })).toEqual([
+      ['reply', AT],
+      ['reply', null],
+    ]);
+  });
+
+  it('takes the time of all events where a reply has none', () => {
+    const both = interpreter({ fields: { timestamp: ['/when'], repliedAt: ['/made'] } });
+    const at = (event: object) => both.interpretDocument(event, NOW).events.map((one) => 'atMs' in one && one.atMs);
+    expect(at({ id: 'm', from: PERSON, text: 'Hi', when: TIME })).toEqual([AT]);
+    expect(at({ id: 'm', to: PERSON, status: 'delivered', made: TIME })).toEqual([null]);
+  });
 });
