@@ -20,7 +20,10 @@ interface ProviderText {
   readonly notes: readonly string[];
   readonly idempotency?: { readonly header: string };
   readonly webhook?: { readonly scheme?: string; readonly optOut?: object; readonly handshake?: string };
-  readonly reports?: { readonly optedOut?: readonly unknown[] };
+  readonly reports?: {
+    readonly optedOut?: readonly unknown[];
+    readonly fetch?: readonly { readonly url: string; readonly once?: boolean }[];
+  };
   readonly answers?: readonly { readonly then: string }[];
 }
 
@@ -41,6 +44,7 @@ interface Examples {
     readonly json?: object;
     readonly then: Event | Event[];
   }[];
+  readonly fetches?: readonly { readonly list: number; readonly then: Event | Event[] }[];
 }
 
 interface Event {
@@ -90,6 +94,7 @@ sends one message to you. ${valuesText(provider)}`,
     ...section('Know before you send', text.notes),
     ...section('Unverified', text.unverified, UNVERIFIED),
     ...(examples === undefined ? [DEFAULT_MORE] : exampleSections(examples, title, text)),
+    ...fetchSection({ provider, text, examples }),
     ...section('Sources', text.sources),
   );
 }
@@ -158,6 +163,7 @@ function abilities(known: Known): readonly (readonly [what: string, how: string]
     ['Validity', validityOf(provider)],
     ['Repeated requests', repeatsOf(text)],
     ['Delivery reports and replies', reportsOf(text)],
+    ['Fetching them', fetchingOf(known)],
     ["handbill's reference", referenceOf(known)],
     ['Opt-outs that the API knows', optOutsOf(text)],
   ];
@@ -256,6 +262,33 @@ function reportsOf(text: ProviderText): string {
       ? 'Requests name their URL where the environment has `webhook.url`; else set it in your account'
       : 'Set their URL in your account'
   }`;
+}
+
+/** What the lists of an API give, by the examples of their pages; `list`: of one of them. */
+function fetchedOf({ examples }: Known, list?: number): readonly ('reports' | 'replies')[] {
+  const pages = (examples?.fetches ?? []).filter((one) => list === undefined || one.list === list);
+  const events = pages.flatMap(({ then }) => [then].flat());
+  const has = { reports: events.some(({ state }) => state), replies: events.some(({ reply }) => reply) };
+  return (['reports', 'replies'] as const).filter((kind) => has[kind]);
+}
+
+function isOnce({ text }: Known): boolean {
+  return text.reports?.fetch?.some(({ once }) => once === true) === true;
+}
+
+function fetchingOf(known: Known): string {
+  const kinds = fetchedOf(known);
+  if (kinds.length === 0) return `handbill cannot ask this API for them; it needs webhooks`;
+  const without = kinds.includes('replies') ? '' : '; replies need webhooks';
+  const once = isOnce(known) ? '; the API gives each only once' : '';
+  return `[\`fetch: true\`](../fetch.md) asks for ${listWithAnd(kinds)}${without}${once}`;
+}
+
+function fetchSection(known: Known): readonly string[] {
+  const lists = known.text.reports?.fetch ?? [];
+  if (lists.length === 0) return [];
+  const rows = lists.map(({ url }, i) => [`\`${url}\``, listWithAnd(fetchedOf(known, i))]);
+  return [`## Lists that handbill can fetch\n\n${table(['GET', 'gives'], rows)}`];
 }
 
 /** A URL without its secret would bring reports that handbill refuses: with these schemes no request has it. */
@@ -368,11 +401,17 @@ export function providersPage(): string {
       briefChannels(known.provider),
       count(limits.recipients),
       proofOf(known.text).brief,
+      briefFetch(known),
       hasReference(known) ? 'yes' : hasCallback(known.text) ? '`webhook.url`' : 'no',
     ];
   });
-  const head = ['provider', 'channels', 'recipients', 'reports', 'reference'];
+  const head = ['provider', 'channels', 'at once', 'reports', 'fetch', 'reference'];
   return page('Providers', PROVIDERS_INTRO, table(head, rows), PROVIDERS_END);
+}
+
+function briefFetch(known: Known): string {
+  const kinds = fetchedOf(known);
+  return kinds.length === 2 ? 'all' : kinds.length === 1 ? 'some' : 'no';
 }
 
 function briefChannels({ channels }: Provider): string {
@@ -395,8 +434,10 @@ can do, a request, its answers and its reports. \`handbill help providers twilio
 
 const PROVIDERS_END = `## What the columns mean
 
-- **recipients**: the most that one request may have ([\`send.recipientsPerRequest\`](performance.md#several-recipients-in-one-request)).
+- **at once**: the most recipients that one request may have ([\`send.recipientsPerRequest\`](performance.md#several-recipients-in-one-request)).
 - **reports**: how a delivery report or a reply proves that it comes from the provider ([webhooks](webhooks.md)).
+- **fetch**: what handbill can [ask the API for](fetch.md) where no webhook reaches you: all (reports and replies), some (reports
+  alone), or nothing.
 - **reference**: whether a delivery report has handbill's reference. Then it finds its recipient also where handbill never got the
   message id, which [resolves doubts](doubt.md). \`webhook.url\`: it has the reference where the environment has that setting.
 
@@ -426,15 +467,41 @@ export function readmeWithProviders(): string {
   const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
   const [before = '', rest = ''] = readme.split(START);
   const [, after = ''] = rest.split(END);
-  const rows = knownProviders().map(({ provider, text }) => [
-    `[${provider.title.replace(/ \(.*/, '')}](docs/providers/${provider.name}.md)`,
-    briefChannels(provider),
-    count(provider.limits.recipients),
-    validityOf(provider),
-    proofOf(text).brief,
-  ]);
-  const head = ['API', 'channels', 'recipients in a request', 'validity', 'reports proved by'];
+  const rows = knownProviders().map((known) => {
+    const { provider, text } = known;
+    return [
+      `[${provider.title.replace(/ \(.*/, '')}](docs/providers/${provider.name}.md)`,
+      briefChannels(provider),
+      count(provider.limits.recipients),
+      validityOf(provider),
+      proofOf(text).brief,
+      listWithAnd(fetchedOf(known)) || 'no',
+    ];
+  });
+  const head = ['API', 'channels', 'recipients in a request', 'validity', 'reports proved by', 'fetched'];
   return `${before}${START}\n\n${table(head, rows)}\n\n${END}${after}`;
+}
+
+/** docs/fetch.md with its table; the rest is written by hand. */
+export function fetchPage(): string {
+  const written = readFileSync(new URL('docs/fetch.md', ROOT), 'utf8');
+  const [before = '', rest = ''] = written.split(START);
+  const [, after = ''] = rest.split(END);
+  const [fetched, others] = [true, false].map((can) =>
+    knownProviders().filter((known) => known.provider.name !== DEFAULT_PROVIDER && fetchedOf(known).length > 0 === can),
+  );
+  const rows = (fetched ?? []).map((known) => {
+    const kinds = fetchedOf(known);
+    const says = (kind: 'reports' | 'replies'): string => (kinds.includes(kind) ? 'yes' : 'no');
+    return [linkOf(known), says('reports'), says('replies'), isOnce(known) ? 'only once' : 'again'];
+  });
+  const made = table(['provider', 'reports', 'replies', 'each event comes'], rows);
+  const without = `handbill cannot ask ${listWithAnd((others ?? []).map(linkOf))}: they need [webhooks](webhooks.md).`;
+  return `${before}${START}\n\n${made}\n\n${without}\n\n${END}${after}`;
+}
+
+function linkOf({ provider }: Known): string {
+  return `[${provider.title.replace(/ \(.*/, '')}](providers/${provider.name}.md)`;
 }
 
 function count(number: number): string {

@@ -8,7 +8,7 @@ import { commandsPage } from './docs-commands.ts';
 import { diagnosticsPage } from './docs-diagnostics.ts';
 import type { Pages } from './docs-markdown.ts';
 import { movesPage } from './docs-moves.ts';
-import { knownProviders, providerPage, providersPage, readmeWithProviders } from './docs-providers.ts';
+import { fetchPage, knownProviders, providerPage, providersPage, readmeWithProviders } from './docs-providers.ts';
 import { campaignPage, formatsPage, projectPage, providerFilePage } from './docs-schemas.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -23,6 +23,7 @@ export const MAKERS: Readonly<Record<string, () => string | Promise<string>>> = 
   'docs/formats.md': formatsPage,
   'docs/reference/outcomes.md': movesPage,
   'docs/providers.md': providersPage,
+  'docs/fetch.md': fetchPage,
   'README.md': readmeWithProviders,
   ...Object.fromEntries(
     knownProviders().map((known) => [`docs/providers/${known.provider.name}.md`, () => providerPage(known)]),
