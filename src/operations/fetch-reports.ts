@@ -127,7 +127,7 @@ async function* pagesOf(
   const isCounted = /\{(?:page|offset)\}/.test(fetch.url);
   const asked = new Set<string>();
   let url = urlOf(about, { page: '0', offset: '0' });
-  let offset = 0;
+  let [offset, before] = [0, ''];
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     asked.add(url.href);
     const answer = await askFor(url, context);
@@ -140,6 +140,8 @@ async function* pagesOf(
     const document = parseExactly(answer.body);
     const entries = entriesOf(document, fetch.mapping.events);
     if (entries === 0) return null;
+    if (isCounted && answer.body === before) return 'it gives the same page again';
+    before = answer.body;
     if (entries !== null || fetch.isOnce) yield answer.body;
     if (entries === null) return 'its answer is not the list of events that the provider file describes';
     offset += entries;

@@ -397,6 +397,14 @@ describe('what keeps a fetch from being complete', () => {
     expect(inLedger(({ events }) => events.counts().reports)).toBe(1);
   });
 
+  it.each(['{page}', '{offset}'])('the same page, whatever %s is', async (count) => {
+    gateway(`- { url: "{baseUrl}/events?n=${count}", events: [/items] }`);
+    onGet = (_url, response) => page(response, asked.length < 50 ? [delivered('+447700900001')] : []);
+    expect(await failed()).toContain('it gives the same page again');
+    expect(asked).toHaveLength(2);
+    expect(inLedger(({ events }) => events.counts().reports)).toBe(1);
+  });
+
   it('an answer that is no list', async () => {
     onGet = (_url, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Log in</html>');
     expect(await failed()).toContain('is not the list of events');

@@ -48,11 +48,16 @@ afterEach(async () => {
 });
 
 /** A project whose provider is at the test server. */
-function projectOf(name: string, more: object = {}, environments: readonly string[] = ['production']): TestProject {
-  const { provider, examples } = knownProvider(name);
+function projectOf(
+  name: string,
+  more: object = {},
+  environments: readonly string[] = ['production'],
+  vars = knownProvider(name).examples.vars ?? {},
+): TestProject {
+  const { provider } = knownProvider(name);
   const secrets = Object.fromEntries(Object.keys(provider.secrets).map((key) => [key, { env: secretOf(key) }]));
   const baseUrl = `http://127.0.0.1:${portOf(server)}`;
-  const environment = { provider: name, vars: examples.vars ?? {}, secrets, baseUrl };
+  const environment = { provider: name, vars, secrets, baseUrl };
   const named = Object.fromEntries(environments.map((one) => [one, environment]));
   return createProject({ 'handbill.yaml': stringify({ defaultCountry: 'GB', environments: named, ...more }) });
 }
@@ -187,4 +192,10 @@ describe('what people wrote, in whatever order it is listed', () => {
     expect(out).not.toContain('suppressed');
     expect([recorded().replies.length, isSuppressed('+447700900123')]).toEqual([2, true]);
   });
+});
+
+it('a var that an environment leaves out has the value that the list names in its place', async () => {
+  project = projectOf('postmark', {}, ['production'], {});
+  await fetchNow('postmark');
+  expect(asked.map(({ url }) => url)).toContain('/message-streams/outbound/suppressions/dump?fromdate=2026-11-24');
 });
