@@ -171,7 +171,7 @@ const FALLBACKS: readonly Mutant[] = [
   },
   {
     name: 'fallback-without-the-code',
-    planted: 'a first 404 is taken for a wrong address, although the project says what it means',
+    planted: 'a first 404 is taken for a wrong address, although its code says what it means',
     edits: [
       {
         file: 'src/http/classify.ts',
@@ -179,7 +179,7 @@ const FALLBACKS: readonly Mutant[] = [
         is: '  if (isAboutRecipient(status) && says && !context.firstAnswer) {\n',
       },
     ],
-    proof: fallbacks('a first 404 that the project'),
+    proof: fallbacks('unsupported as the first answer'),
   },
 ];
 
