@@ -135,9 +135,10 @@ const FOR_CHECKS = { secrets: [{ env: 'SECRET' }], url: 'https://hooks.example.c
 function checkUrls(file: Partial<ProviderFile>, declared: readonly string[], report: Report): void {
   const { url, requests = [], reports: { fetch = [] } = {} } = file;
   const known = [...declared, 'baseUrl'];
+  const ofRequest = [...known, 'sender'];
   const urls = [
-    { url, path: ['url'], known },
-    ...requests.map((one, i) => ({ url: one.url, path: ['requests', i, 'url'], known })),
+    { url, path: ['url'], known: ofRequest },
+    ...requests.map((one, i) => ({ url: one.url, path: ['requests', i, 'url'], known: ofRequest })),
     ...fetch.map((one, i) => {
       return { url: one.url, path: ['reports', 'fetch', i, 'url'], known: [...known, ...FETCH_VALUES] };
     }),

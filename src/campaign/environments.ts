@@ -226,12 +226,13 @@ function readEnvironment(
 }
 
 /** The words of `wire` over those of the provider. */
-function withWords(provider: Provider, { channels, characterSets, messageTypes, msisdn }: WireFile): Provider {
+function withWords(provider: Provider, { channels, characterSets, messageTypes, senders, msisdn }: WireFile): Provider {
   return {
     ...provider,
     channels: { ...provider.channels, ...channels },
     characterSets: { ...provider.characterSets, ...characterSets },
     messageTypes: { ...provider.messageTypes, ...messageTypes },
+    senders: { ...provider.senders, ...senders },
     msisdn: msisdn ?? provider.msisdn,
   };
 }

@@ -118,6 +118,7 @@ function providerOf(file: ProviderFile, name: string): Provider {
       unicode: wordOf(characterSets?.unicode),
     },
     messageTypes: file.messageTypes ?? {},
+    senders: file.senders ?? {},
     alphanumericReference: file.reference?.alphabet === 'alphanumeric',
     requests: file.requests.map(requestOf),
     needs: file.needs ?? [],

@@ -3,6 +3,7 @@ import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, Environment, SourceText, Step, Variables } from '../model.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
 import { type RequestFile, requestFor } from '../providers/provider.ts';
+import { senderOf } from '../providers/request.ts';
 import { compileText, piecesOf } from '../providers/text.ts';
 import { createLookup, NO_FACTS } from '../providers/values.ts';
 import { isMapping } from '../util/json.ts';
@@ -117,7 +118,7 @@ const KINDS = { msisdn: 'phone numbers', email: 'email addresses', contact: 'con
 
 /** Values without which the API refuses every message, such as the sender. */
 function missing(campaign: Campaign, step: Step, { name, provider, vars }: Environment): readonly Diagnostic[] {
-  const lookup = createLookup({ ...NO_FACTS, from: step.from, vars }, () => 0);
+  const lookup = createLookup({ ...NO_FACTS, from: step.from, sender: senderOf(provider, step.from), vars }, () => 0);
   return provider.needs.flatMap((text) => {
     const value = compileText(text, lookup);
     if ('of' in value || value.constant !== undefined) return [];
@@ -135,11 +136,14 @@ function missing(campaign: Campaign, step: Step, { name, provider, vars }: Envir
 function lost(
   campaign: Campaign,
   step: Step,
-  { name, provider: { title } }: Environment,
+  { name, provider }: Environment,
   request: RequestFile,
 ): readonly Diagnostic[] {
+  const { title } = provider;
   const placed = placedBy(request);
-  return valuesOf(campaign, step).flatMap(([root, value, place]) =>
+  const isMapped = senderOf(provider, step.from) !== null;
+  const values = valuesOf(campaign, step).filter(([root]) => root !== 'from' || !isMapped);
+  return values.flatMap(([root, value, place]) =>
     leftOut(placed, root, value).map((path) => {
       const [head = ''] = root.split('.');
       const own = head === 'content' ? CHANNEL_TABLE[step.channel].keys.map((key) => `content.${key}`) : [`${head}.`];

@@ -20,6 +20,8 @@ export interface Provider {
   /** Null: the provider has no word, and nothing is sent; for `auto`: the word of the text. */
   readonly characterSets: Readonly<Record<CharacterSet, string | null>>;
   readonly messageTypes: Readonly<Record<string, string>>;
+  /** By the `from` of campaigns. */
+  readonly senders: Readonly<Record<string, string>>;
   readonly alphanumericReference: boolean;
   readonly requests: readonly RequestFile[];
   readonly limits: Limits;

@@ -21,7 +21,8 @@ export interface RequestForm {
 }
 
 /** What a request is made of: `Facts`, and what chooses its form. */
-export interface FormFacts extends Omit<Facts, 'channel' | 'characterSet' | 'characterSetByText' | 'messageType'> {
+export interface FormFacts
+  extends Omit<Facts, 'channel' | 'sender' | 'characterSet' | 'characterSetByText' | 'messageType'> {
   readonly channel: Channel;
   /** Undefined: the campaign does not say. */
   readonly characterSet: keyof Provider['characterSets'] | undefined;
@@ -38,18 +39,19 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
   const { channel, address, template, characterSet, messageType, vars, secrets, baseUrl } = facts;
   const request = requestFor(provider, channel, template === null ? 'text' : 'template', address);
   if (request === null) return null;
+  const sender = senderOf(provider, facts.from);
   const lookup = createLookup(
     {
       ...facts,
       channel: provider.channels[channel] ?? null,
-      messageType:
-        messageType === null ? null : (new Map(Object.entries(provider.messageTypes)).get(messageType) ?? messageType),
+      sender,
+      messageType: messageType === null ? null : (wordIn(provider.messageTypes, messageType) ?? messageType),
       ...characterSetOf(provider, characterSet),
     },
     nowMs,
   );
   const { body } = request;
-  const url = fillUrl(request.url ?? provider.url, vars, baseUrl, secrets);
+  const url = fillUrl(request.url ?? provider.url, vars, baseUrl, secrets, sender === null ? {} : { sender });
   const { pathname, search } = new URL(url);
   const write = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
   return {
@@ -63,6 +65,15 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
         : write,
     addressesIn: createAddressReader(request, address, provider.msisdn),
   };
+}
+
+/** The provider's word for the `from` of a campaign; null: it has none. */
+export function senderOf({ senders }: Pick<Provider, 'senders'>, from: string | null): string | null {
+  return from === null ? null : (wordIn(senders, from) ?? null);
+}
+
+function wordIn(words: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(words, key) ? words[key] : undefined;
 }
 
 const COUNTS_DOWN = /[{|]validity\.(?:ms|seconds|minutes|hours)[|}]/;

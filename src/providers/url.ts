@@ -24,9 +24,9 @@ export function fillUrl(
       if (typeof piece === 'string') return piece;
       const [kind, key = ''] = piece.name.split(/\.(.*)/s);
       if (kind === 'baseUrl') return baseUrl ?? '';
-      const value =
-        kind === 'secret' ? (secrets[key] ?? HIDDEN) : (places[piece.name] ?? vars[key] ?? piece.instead ?? '');
-      return encodeURIComponent(value);
+      const own = kind === 'secret' ? (secrets[key] ?? HIDDEN) : (places[piece.name] ?? vars[key]);
+      const instead = piece.instead?.replace(/^var\.(.+)$/, (_, name: string) => vars[name] ?? '');
+      return encodeURIComponent(own ?? instead ?? '');
     })
     .join('');
   if (baseUrl === null || needsBaseUrl(text)) return filled;

@@ -15,6 +15,8 @@ export interface Facts {
   /** Words for texts of GSM-7 and for others, where the provider does not choose by itself. */
   readonly characterSetByText: { readonly gsm: string; readonly unicode: string } | null;
   readonly from: string | null;
+  /** The provider's word for `from`; null: it has none. */
+  readonly sender: string | null;
   /** The template of the provider. */
   readonly template: string | null;
   /** What its addresses are. */
@@ -39,6 +41,7 @@ export const NO_FACTS: Facts = {
   characterSet: null,
   characterSetByText: null,
   from: null,
+  sender: null,
   template: null,
   address: 'msisdn',
   validUntilMs: null,
@@ -99,7 +102,8 @@ const VALUES: Readonly<Record<string, Getter>> = {
   campaign: same(({ campaign }) => campaign),
   accountReference: same(({ accountReference }) => accountReference),
   channel: same(({ channel }) => channel),
-  from: same(({ from }) => from),
+  from: same(({ from, sender }) => sender ?? from),
+  sender: same(({ sender }) => sender),
   messageType: same(({ messageType }) => messageType),
   'template.id': same(({ template }) => template),
   metaData: same(({ metaData }) => metaData),

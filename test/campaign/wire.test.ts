@@ -59,6 +59,7 @@ describe('what is written', () => {
     ['channels: { email: Mail }', { channels: { ...PROVIDER.channels, email: 'Mail' } }],
     ['characterSets: { gsm: PLAIN }', { characterSets: { ...PROVIDER.characterSets, gsm: 'PLAIN' } }],
     ['messageTypes: { transactional: TRANS }', { messageTypes: { transactional: 'TRANS' } }],
+    ['senders: { Riverside: id-1 }', { senders: { Riverside: 'id-1' } }],
     ['msisdn: digits', { msisdn: 'digits' }],
     ['msisdn: "00"', { msisdn: '00' }],
   ];

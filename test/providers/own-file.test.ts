@@ -109,6 +109,25 @@ content: { buttons: [{ text: "Yes", reply: "yes" }] }
     });
   });
 
+  it('has another word for a sender, and a URL that names it: wire of the environment goes over the file', async () => {
+    const provider = GATEWAY.replace('{var.account}/send', '{var.account}/{sender|var.account}')
+      .replace('messageTypes:', 'senders: { Riverside: "id 1", Other: id-9 }\nmessageTypes:')
+      .replace('text: "{text}"\n', 'text: "{text}"\n      from: "{from}"\n      sender: "{sender}"\n');
+    const requestOf = async (from: string, settings = PRODUCTION) => {
+      const files = { provider, settings };
+      const [first] = await requestsOf(SMS.replace('Riverside', from), files);
+      const { from: sent, sender } = JSON.parse(first?.body ?? '') as { from: string; sender?: string };
+      return [first?.url.split('/').at(-1), sent, sender];
+    };
+    const own = `${PRODUCTION}    wire: { senders: { Riverside: id-2 } }\n`;
+    expect(await requestOf('Riverside')).toEqual(['id%201', 'id 1', 'id 1']);
+    expect(await requestOf('Riverside', own)).toEqual(['id-2', 'id-2', 'id-2']);
+    expect(await requestOf('Other', own)).toEqual(['id-9', 'id-9', 'id-9']);
+    // No word: the sender itself, and the var in the URL. A name of every object is a name like any other.
+    expect(await requestOf('Shop')).toEqual(['A%201%2F2', 'Shop', undefined]);
+    expect(await requestOf('toString')).toEqual(['A%201%2F2', 'toString', undefined]);
+  });
+
   it('gives email addresses another field', async () => {
     const campaign = 'channel: email\ncontent: { subject: "News, {{name}}", html: mail.html }\n';
     expect((await bodiesOf(campaign.replace('content', 'from: shop@example.com\ncontent')))[0]).toMatchObject({
