@@ -20,7 +20,8 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   accountReference: '`accountReference` of the campaign.',
   channel: 'The word for the channel, from `channels`.',
   from: 'The sender: the word from `senders`, else what the campaign says.',
-  sender: 'The word for the sender from `senders`, and nothing for another sender. The only value of a message that a URL may have.',
+  sender:
+    'The word for the sender from `senders`, and nothing for another sender. The only value of a message that a URL may have.',
   messageType: 'The word for `messageType` of the campaign.',
   'template.id': 'The template of the provider.',
   metaData: '`metaData` of the campaign.',
