@@ -137,6 +137,18 @@ export const SENDING: readonly Mutant[] = [
     proof: { in: 'send/retry-after.test.ts', only: 'three attempts' },
   },
   {
+    name: 'one-attempt-too-many-later',
+    planted: 'a later start makes one attempt more than send.attempts',
+    edits: [
+      {
+        file: DELIVER,
+        was: 'attempt < context.attempts)',
+        is: 'attempt < context.attempts + Number(task.before > 0))',
+      },
+    ],
+    proof: { in: 'simulate/several/several.test.ts', only: 'no rule is broken' },
+  },
+  {
     name: 'retry-after-ignored',
     planted: 'Retry-After is read and not waited for',
     edits: [

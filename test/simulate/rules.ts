@@ -6,8 +6,13 @@ import type { Edition } from './scene.ts';
 import type { LedgerView, RowView } from './watch.ts';
 import type { World } from './world.ts';
 
-/** What one start may do, checked while it does it. */
+/** What one process may do, checked while it does it. */
 export interface Rules {
+  /**
+   * The ledger has another start of this process: with `--wait`, one for each opening. Attempts, retries and the canary
+   * count for a start; `--limit`, a `Retry-After` and the rate hold for the process.
+   */
+  started(): void;
   /** The delivery of one recipient begins. */
   begins(key: string): void;
   /** Its claim is on the disk. */
@@ -43,11 +48,14 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   /** Requests, by their recipients. */
   const inFlight = new Map<string, Asked>();
   const perRequest = edition.plan.recipientsPerRequest;
-  const posted = new Map<string, number>();
+  /** Requests of this start, by recipient. */
+  const attempts = new Map<string, number>();
+  const people = new Set<string>();
   const begun = new Set<string>();
   const claimedByUs = new Set<string>();
   const accepted = new Map<string, string | null>();
   let posts = 0;
+  let postsBefore = 0;
   let retries = 0;
   /** Who had begun when there were too many retries; null while there are not. */
   let begunInTime: ReadonlySet<string> | null = null;
@@ -70,8 +78,8 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   const checkRetries = (references: readonly string[]): void => {
     let again = false;
     for (const reference of references) {
-      const before = posted.get(reference) ?? 0;
-      posted.set(reference, before + 1);
+      const before = attempts.get(reference) ?? 0;
+      attempts.set(reference, before + 1);
       const most = plan.attempts * levelsOf(perRequest);
       if (before + 1 > most) object(`${reference} is posted for the ${before + 1}th time, of ${most}`);
       again ||= before > 0;
@@ -80,14 +88,15 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
     // Halves are not retries, and cannot be told apart here.
     if (perRequest > 1) return;
     if (again) retries += 1;
-    const tooMany = retries > Math.max(10, posts * 0.1);
+    const ofStart = posts - postsBefore;
+    const tooMany = retries > Math.max(10, ofStart * 0.1);
     if (!tooMany) begunInTime = null;
     else begunInTime ??= new Set(begun);
     if (begunInTime === null) return;
     world.cover('one lane after too many retries');
-    const people = [...inFlight.values()].flatMap((other) => other.references).map(edition.keyOf);
-    const late = people.filter((key) => begunInTime?.has(key) === false);
-    if (late.length > 1) object(`${late.length} recipients at a time after ${retries} retries of ${posts} requests`);
+    const keys = [...inFlight.values()].flatMap((other) => other.references).map(edition.keyOf);
+    const late = keys.filter((key) => begunInTime?.has(key) === false);
+    if (late.length > 1) object(`${late.length} recipients at a time after ${retries} retries of ${ofStart} requests`);
   };
   const checkBody = (body: string, references: readonly string[]): void => {
     const bodies = edition.bodies(view.winner);
@@ -101,6 +110,15 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   return {
     get posts() {
       return posts;
+    },
+    started() {
+      if (attempts.size > 0) world.cover('another start at an opening');
+      attempts.clear();
+      begun.clear();
+      begunInTime = null;
+      postsBefore = posts;
+      retries = 0;
+      canary = true;
     },
     begins: (key) => begun.add(key),
     claimed(row) {
@@ -139,8 +157,8 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       if (inFlight.size > plan.concurrency) object(`${inFlight.size} requests in flight`);
       checkRate();
       checkRetries(references);
-      const people = new Set([...posted.keys()].map(edition.keyOf)).size;
-      if (plan.limit !== null && people > plan.limit) object(`posts to ${people}, more than --limit`);
+      for (const reference of references) people.add(edition.keyOf(reference));
+      if (plan.limit !== null && people.size > plan.limit) object(`posts to ${people.size}, more than --limit`);
     },
     answered({ references }, { each, id, kind }, { phase, status, retryAfter }) {
       inFlight.delete(references.join(' '));

@@ -83,7 +83,10 @@ export function beginStart(options: StartOptions): Start {
     if (db === null) return;
     world.note(() => `${name} ${operation} is on the disk`);
     world.cover(`commit:${operation}`);
-    if (operation === 'start') options.onStarted();
+    if (operation === 'start') {
+      rules.started();
+      options.onStarted();
+    }
     if (operation === 'finishLoad' || operation === 'amend') {
       options.onLoaded();
       if (plan.tooShort && plan.allow.includes('list-too-short')) world.cover('list accepted');
