@@ -96,7 +96,6 @@ async function delivered(batch: Batch, world: World) {
     progress,
     wire: wireOf(),
     answers: { check: () => world.verdicts?.[requests.length - 1] ?? [accepted] },
-    onAnswer: null,
     isAccepting: () => true,
     attempts: 3,
     expand: {
@@ -353,7 +352,6 @@ it.each([
     progress: createProgress(),
     answers: createAnswerCheck(wireOf(), () => undefined),
     wire: wireOf(),
-    onAnswer: null,
     isAccepting: () => true,
     slowStart: { accepted: () => undefined },
     stop: { answered: () => undefined },
