@@ -16,8 +16,8 @@ export interface Progress {
   opens(atMs: number): void;
   /** The API asked to wait this long before it takes a message; null: it gave no time. */
   asked(retryAfterMs: number | null): void;
-  /** The attempts of a recipient are used up, and the API asked to wait each time. */
-  limited(nowMs: number): void;
+  /** The attempts of a recipient are used up, and the API asked to wait each time. Default: as long as it asked. */
+  limited(nowMs: number, waitMs?: number): void;
 }
 
 export interface Figures {
@@ -57,6 +57,7 @@ export function createProgress(): ProgressWithLatency {
   const figures: Figures = { posted: 0, retried: 0, finished, toDo: 0, waits: null };
   const times = createLatency();
   let longestMs: number | null = null;
+  let firstMs = Number.POSITIVE_INFINITY;
   return {
     figures,
     times,
@@ -66,15 +67,16 @@ export function createProgress(): ProgressWithLatency {
       finished[state] += 1;
     },
     opens(atMs) {
-      figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
+      firstMs = Math.min(atMs, firstMs);
+      figures.opensAtMs = Math.min(firstMs, figures.limitedUntilMs ?? firstMs);
     },
     asked(retryAfterMs) {
       if (retryAfterMs !== null) longestMs = Math.max(retryAfterMs, longestMs ?? 0);
     },
-    limited(nowMs) {
-      const untilMs = Math.max(nowMs + (longestMs ?? LIMITED_MS), figures.limitedUntilMs ?? 0);
-      figures.limitedUntilMs = untilMs;
-      this.opens(untilMs);
+    limited(nowMs, waitMs = longestMs ?? LIMITED_MS) {
+      figures.limitedUntilMs = Math.max(nowMs + waitMs, figures.limitedUntilMs ?? 0);
+      // All of them wait for the last of their times.
+      figures.opensAtMs = Math.min(firstMs, figures.limitedUntilMs);
     },
   };
 }

@@ -138,13 +138,13 @@ export async function sendRun(
 /** Recipients that the API was too busy for wait until the time that it gave. */
 function waitingRows(
   { figures }: RunRecord,
-  progress: Pick<Progress, 'opens'>,
+  progress: Pick<Progress, 'limited'>,
   nowMs: number,
 ): ((row: PendingRow) => boolean) | undefined {
   const untilMs = figures?.['limitedUntilMs'];
   if (typeof untilMs !== 'number' || untilMs <= nowMs) return undefined;
   return ({ isLimited }) => {
-    if (isLimited === true) progress.opens(untilMs);
+    if (isLimited === true) progress.limited(untilMs, 0);
     return isLimited === true;
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { send } from '../../src/operations/send.ts';
-import type { SendResult } from '../../src/operations/send-options.ts';
+import type { SendOptions, SendResult } from '../../src/operations/send-options.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 
@@ -71,6 +71,42 @@ it.each([
   },
 );
 
+it('send --wait waits once for all that the API was too busy for, and posts to no others than --limit has taken', async () => {
+  const MINUTE = 60_000;
+  let nowMs = Date.now();
+  const beganMs = nowMs;
+  const waits: number[] = [];
+  let isBusy = true;
+  await using api = await startApi((number) => {
+    nowMs += MINUTE;
+    return isBusy && number > 1 ? { status: 429 } : {};
+  });
+  using scene = createScene({
+    rows: ROWS,
+    baseUrl: api.url,
+    receipts: api.receipts,
+    campaign: 'send: { attempts: 1 }',
+  });
+  const { report } = await sendAll(scene, () => nowMs, {
+    concurrency: 1,
+    limit: 3,
+    wait: true,
+    onEvent(event) {
+      if (event.kind !== 'waits') return;
+      waits.push(Math.round((event.untilMs - beganMs) / MINUTE));
+      isBusy = false;
+    },
+    timers: {
+      sleep: async (ms) => {
+        nowMs += ms;
+      },
+    },
+  });
+  // The third answer came after three minutes, and an API that gives no time is asked again after 15.
+  expect({ waits, accepted: report.totals.accepted }).toEqual({ waits: [18], accepted: 3 });
+  expect(new Set(api.numbers()).size).toBe(3);
+});
+
 it('a start in which every answer is 429 is halted', async () => {
   await using api = await startApi(() => ({ status: 429 }));
   using scene = createScene({ rows: 2, baseUrl: api.url, receipts: api.receipts });
@@ -79,7 +115,11 @@ it('a start in which every answer is 429 is halted', async () => {
 });
 
 /** With the shortest waits. */
-async function sendAll(scene: Scene, now: () => number = Date.now): Promise<SendResult> {
+async function sendAll(
+  scene: Scene,
+  now: () => number = Date.now,
+  options: Partial<SendOptions> = {},
+): Promise<SendResult> {
   return await send('campaign.yaml', {
     cwd: scene.root,
     env: { HANDBILL_API_KEY: CANARY_KEY },
@@ -88,5 +128,6 @@ async function sendAll(scene: Scene, now: () => number = Date.now): Promise<Send
     environment: 'test',
     concurrency: CONCURRENCY,
     confirm: async () => true,
+    ...options,
   });
 }
