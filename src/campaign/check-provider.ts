@@ -186,7 +186,9 @@ function checkText(
     const kind = /^(?:var|secret)(?=\.)/.exec(name)?.[0];
     const places = inBody
       ? 'For example {to}, {text}, {from}, {reference}; docs/provider-file.md lists all.'
-      : 'Values of messages are in the body alone.';
+      : known.includes('since.date')
+        ? `A list has ${FETCH_VALUES.map((one) => `{${one}}`).join(', ')}.`
+        : 'Values of messages are in the body alone.';
     const hint =
       didYouMean(name, known).hint ?? (kind === undefined ? places : `Declare it under "${kind}s", or write another.`);
     const isElsewhere = isKnownName(name) && !inBody;

@@ -10,6 +10,7 @@ import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { sharedSecrets } from '../campaign/read-webhook.ts';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import { openExistingLedger } from '../ledger/open.ts';
 import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
 import { environmentOf } from '../plan/plan.ts';
@@ -18,10 +19,12 @@ import { type Listed, readSuppressions } from '../plan/suppression.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { isInvented } from '../scaffold/scaffold.ts';
+import { staleReports } from '../send/fetched.ts';
 import { readHasher } from '../suppression/hash.ts';
 import { runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
+import { iso } from '../util/time.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
@@ -187,7 +190,7 @@ async function settingsChecks(
     ...(await checkApproval(project, chosen, env)),
     ...diagnostics.map((one) => asCheck('suppressions', one)),
     ...(await checkSuppressions(listed, facts?.hashKeyId ?? null, env)),
-    ...(await checkWebhooks(chosen, reading, env)),
+    ...(await checkWebhooks(chosen, reading, env, now())),
   ];
 }
 
@@ -399,14 +402,31 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
   return found('suppressions', 'problem', message, { code: 'other-suppression-key', hint });
 }
 
+/** As a send refuses a new occurrence. A ledger that cannot be read was reported. */
+function checkFetched(environment: Environment, project: Project, nowMs: number): DoctorCheck {
+  const { name: of } = environment;
+  try {
+    using ledger = openExistingLedger(project.ledger, { nowMs });
+    const stale = staleReports(ledger, project, environment, { nowMs, allow: [] });
+    if (stale !== null) return asCheck('webhooks', stale, { of });
+    return found('webhooks', 'ok', `Reports were fetched at ${iso(ledger?.events.fetchedMs(of) ?? nowMs)}.`, { of });
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    return found('webhooks', 'skipped', 'The ledger says when reports were fetched, and it cannot be read.', { of });
+  }
+}
+
 async function checkWebhooks(
   chosen: readonly Environment[],
   { project, diagnostics: said }: ProjectReading,
   env: Env,
+  nowMs: number,
 ): Promise<readonly DoctorCheck[]> {
   const checks: DoctorCheck[] = [];
   const all = new Map<string, readonly string[]>();
-  for (const { name: of, webhook } of chosen) {
+  for (const environment of chosen) {
+    const { name: of, webhook } = environment;
+    if (environment.fetch) checks.push(checkFetched(environment, project, nowMs));
     if (webhook.receiver === null) continue;
     const { secrets, diagnostics } = await readWebhookSecrets(webhook.receiver, env, project.root);
     all.set(of, secrets);

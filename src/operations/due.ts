@@ -161,7 +161,7 @@ export interface DueResult {
   readonly fetched: readonly FetchedReports[];
   /** Occurrences missed in this environment in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
-  /** The worst of all items. */
+  /** The worst of all items; 2 where not everything could be fetched. */
   readonly exit: ExitStatus;
 }
 
@@ -235,7 +235,9 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const at = iso(lookedMs);
   const ofEnvironment = missed.filter((one) => names.has(one.environment));
   options.onEvent?.({ kind: 'missed', missed: ofEnvironment, environment });
-  const exit = WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
+  const isIncomplete = fetched.some(({ diagnostics }) => diagnostics.some(({ severity }) => severity === 'error'));
+  const exits = new Set([...items.map((item) => item.exit), isIncomplete ? EXIT.refused : EXIT.done]);
+  const exit = WORST.find((exit) => exits.has(exit)) ?? EXIT.done;
   return { environment, at, dryRun: options.dryRun === true, items, stopped, fetched, missed: ofEnvironment, exit };
 }
 

@@ -6,9 +6,10 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Recorded } from '../ledger/records.ts';
 import type { Environment, ReportFetch, WebhookEvent } from '../model.ts';
 import { authorizerOf, headersOf } from '../providers/auth.ts';
-import { fillUrl, HIDDEN } from '../providers/url.ts';
+import { fillUrl } from '../providers/url.ts';
 import { TIMERS, type Timers } from '../send/timers.ts';
-import { parseExactly, valueAt } from '../util/json.ts';
+import { safeLine } from '../util/escape.ts';
+import { isMapping, parseExactly, valueAt } from '../util/json.ts';
 import { createYields } from '../util/long-work.ts';
 import { DAY_MS } from '../util/time.ts';
 import { interpreterOf } from './project.ts';
@@ -77,7 +78,7 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
         const isRead = problems.length === 0 && events.some(({ kind }) => kind !== 'unread');
         isUnderstood &&= isRead;
         // A page that comes only once is kept until a later version, or another provider file, can read it.
-        if (isRead || !fetch.isOnce) await store(isRead ? events : [], 'api', number);
+        if (isRead || !fetch.isOnce) await store(isRead ? inOrder(events, now()) : [], 'api', number);
         await pause();
       }
       return isUnderstood;
@@ -85,22 +86,28 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
     await read();
     const about = { fetch, environment, keys, since };
     const pages = pagesOf(about, { getter, ...context });
-    let why: string | null = null;
     for (;;) {
       const { value, done } = await pages.next();
       if (done === true) {
-        why ??= value;
+        if (value !== null) found.push(notFetched(about, value, hide));
         break;
       }
-      await store([{ kind: 'unread', body: hide(value) }], source);
+      await store([{ kind: 'unread', body: hide(value.body) }], source);
       if (await read()) continue;
-      why = 'nothing in its answer is a report or a reply, as far as one can tell';
+      const hint = `Its entries have the keys ${value.keys.join(', ')}: \`fields\` of the list in the provider file says which is which.`;
+      const why = 'nothing in its answer is a report or a reply, as far as one can tell';
+      found.push(notFetched(about, { url: value.url, why, hint }, hide));
       break;
     }
-    if (why !== null) found.push(notFetched(about, hide(why)));
   }
   if (found.length === 0 && context.signal?.aborted !== true) ledger.events.setFetched(name, beganMs);
   return found;
+}
+
+/** Lists often begin with the newest; events are kept as they happened, so that the last word of a person is the last. */
+function inOrder(events: readonly WebhookEvent[], nowMs: number): readonly WebhookEvent[] {
+  const timeOf = (event: WebhookEvent): number => (event.kind === 'unread' ? null : event.atMs) ?? nowMs;
+  return events.toSorted((a, b) => timeOf(a) - timeOf(b));
 }
 
 interface About {
@@ -115,46 +122,75 @@ function sinceOf(ms: number): About['since'] {
   return { 'since.instant': instant, 'since.date': instant.slice(0, 10), 'since.unix': String(Math.floor(ms / 1000)) };
 }
 
+/** A page with events. `keys`: of its first one. */
+interface Filled {
+  readonly url: URL;
+  readonly body: string;
+  readonly keys: readonly string[];
+}
+
+/** Why it is not known what follows, at the URL that was asked. */
+interface Gap {
+  readonly url: URL;
+  readonly why: string;
+  readonly hint?: string;
+}
+
 /**
  * The pages of a list that have events, each asked for when the one before has been taken.
- * @returns why it is not known what follows; null: no page does
+ * @returns null: nothing follows
  */
 async function* pagesOf(
   about: About,
   context: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter },
-): AsyncGenerator<string, string | null> {
-  const { fetch } = about;
+): AsyncGenerator<Filled, Gap | null> {
+  const { fetch, environment } = about;
   const isCounted = /\{(?:page|offset)\}/.test(fetch.url);
   const asked = new Set<string>();
   let url = urlOf(about, { page: '0', offset: '0' });
   let [offset, before] = [0, ''];
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     asked.add(url.href);
-    const answer = await askFor(url, context);
-    if (answer === null) return 'it was interrupted';
+    const answer = await askFor(url, fetch.isOnce, context);
+    if (answer === null) return { url, why: 'it was interrupted' };
     if ('error' in answer) {
-      const lost = answer.begun && fetch.isOnce ? '; the page that broke off may not come again' : '';
-      return `there was no whole answer (${answer.error.code})${lost}`;
+      const why = `there was no whole answer (${answer.error.code})`;
+      return fetch.isOnce && !isUnsent(answer)
+        ? { url, why: `${why}, and the page may not come again`, hint: LOST }
+        : { url, why };
     }
-    if (answer.status !== 200) return `it answered ${answer.status}`;
+    const { status, body } = answer;
+    if (status !== 200) {
+      const said = body.replace(/\s+/g, ' ').trim().slice(0, MOST_SAID);
+      const why = `it answered ${status}${said === '' ? '' : `: ${said}`}`;
+      const hint = `Check the secrets and vars of ${environment.name}, and that the account may read its messages.`;
+      return status === 401 || status === 403 ? { url, why, hint } : { url, why };
+    }
     const document = parseExactly(answer.body);
     const entries = entriesOf(document, fetch.mapping.events);
     if (entries === 0) return null;
-    if (isCounted && answer.body === before) return 'it gives the same page again';
-    before = answer.body;
-    if (entries !== null || fetch.isOnce) yield answer.body;
-    if (entries === null) return 'its answer is not the list of events that the provider file describes';
+    if (isCounted && body === before) return { url, why: 'it gives the same page again' };
+    before = body;
+    if (entries !== null || fetch.isOnce) yield { url, body, keys: keysOf(document, fetch.mapping.events) };
+    if (entries === null) {
+      const places = fetch.mapping.events?.join(', ') ?? 'the top';
+      return {
+        url,
+        why: `its answer has no list at ${places}`,
+        hint: '`events` of the list in the provider file says where.',
+      };
+    }
     offset += entries;
     const next = fetch.next === null ? undefined : valueAt(document, fetch.next) || undefined;
     if (isCounted) url = urlOf(about, { page: String(page), offset: String(offset) });
     else if (typeof next === 'string' || typeof next === 'number') {
       const following = nextUrl(url, String(next), about);
-      if (following === null) return 'its next page is at another host, which must not get the keys';
+      if (following === null) return { url, why: 'its next page is at another host, which must not get the keys' };
       url = following;
     } else if (!fetch.isOnce) return null;
     if (!fetch.isOnce && asked.has(url.href)) return null;
   }
-  return `the list has no end after ${MOST_PAGES} pages`;
+  return { url, why: `the list has no end after ${MOST_PAGES} pages` };
 }
 
 function urlOf({ fetch, environment, keys, since }: About, counts: Readonly<Record<string, string>>): URL {
@@ -179,31 +215,59 @@ function nextUrl(url: URL, next: string, about: About): URL | null {
 
 /** How many events a page holds; null: it is no list of them. */
 function entriesOf(document: unknown, pointers: readonly string[] | null): number | null {
-  const lists = pointers === null ? [document] : pointers.map((pointer) => valueAt(document, pointer));
-  const held = lists.filter((list) => Array.isArray(list));
+  const held = listsOf(document, pointers);
   return held.length === 0 ? null : held.reduce((sum, list) => sum + list.length, 0);
 }
 
-/** Null: interrupted. A GET changes nothing, so that it is tried again. */
+function listsOf(document: unknown, pointers: readonly string[] | null): readonly (readonly unknown[])[] {
+  const lists = pointers === null ? [document] : pointers.map((pointer) => valueAt(document, pointer));
+  return lists.filter((list) => Array.isArray(list));
+}
+
+function keysOf(document: unknown, pointers: readonly string[] | null): readonly string[] {
+  const [first] = listsOf(document, pointers).flat();
+  return isMapping(first) ? Object.keys(first).slice(0, 20) : [];
+}
+
+/** Nothing of the request can have been received (failures.md, B2 to B7). */
+function isUnsent({ error: { code } }: Extract<Page, { error: unknown }>): boolean {
+  return UNSENT.test(code);
+}
+
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|E(?:HOST|NET)UNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|HANDBILL_PROXY)$/;
+const MOST_SAID = 200;
+const LOST = 'Look at the provider for replies and reports of this time: an opt-out may be among them.';
+
+/**
+ * Null: interrupted. A GET changes nothing, so that it is tried again; but not where the API may have given a page that it
+ * gives only once: the next one would hide the loss.
+ */
 async function askFor(
   { pathname, search }: URL,
+  isOnce: boolean,
   { getter, signal, timers = TIMERS }: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter },
 ): Promise<Page | null> {
   const interrupt = signal ?? new AbortController().signal;
   for (let tried = 1; ; tried += 1) {
     const answer = await getter.get(`${pathname}${search}`, interrupt);
     if (interrupt.aborted) return null;
-    const mayPass = 'error' in answer || answer.status === 429 || answer.status >= 500;
+    const mayPass = 'error' in answer ? !isOnce || isUnsent(answer) : answer.status === 429 || answer.status >= 500;
     const waitMs = ('error' in answer ? null : answer.retryAfterMs) ?? WAITS_MS[tried - 1] ?? 0;
     if (!mayPass || tried === ATTEMPTS || waitMs > LONGEST_WAIT_MS) return answer;
     await timers.sleep(waitMs, interrupt);
   }
 }
 
-function notFetched({ fetch, environment }: About, why: string): Diagnostic {
+function notFetched(
+  { fetch, environment }: About,
+  { url, why, hint }: Gap,
+  hide: (text: string) => string,
+): Diagnostic {
   const { name, vars, baseUrl } = environment;
-  const { host, pathname } = new URL(fillUrl(fetch.url, vars, baseUrl, {}, { 'since.date': HIDDEN }));
-  const message = `The reports of ${name} could not all be fetched from ${host}${pathname}: ${why}.`;
-  const hint = 'Try again: handbill listen --from api. What was fetched is kept.';
-  return problem('fetch-failed', message, { hint });
+  // A secret in a URL may be too short to be found there.
+  const shown = fetch.url.includes('{secret.') ? new URL(fillUrl(fetch.url, vars, baseUrl)).origin : hide(url.href);
+  const message = `The reports of ${name} could not all be fetched from ${shown}: ${safeLine(hide(why))}.`;
+  const again = `What was fetched is kept. Try again: handbill listen --env ${name} --from api`;
+  return problem('fetch-failed', message, { hint: hint === undefined ? again : `${hint} ${again}` });
 }

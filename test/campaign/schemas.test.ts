@@ -128,6 +128,7 @@ describe('defaults', () => {
       ),
       'project /environments/*/provider': DEFAULT_PROVIDER,
       'project /environments/*/wire/messageTypes': PROVIDER.messageTypes,
+      'project /environments/*/wire/senders': PROVIDER.senders,
       'project /environments/*/wire/msisdn': PROVIDER.msisdn,
       'project /environments/*/wire/response/accept': DEFAULT_WIRE.response.accept,
       ...Object.fromEntries(

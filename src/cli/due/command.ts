@@ -9,7 +9,7 @@ import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
-import { fileLine, note } from '../listen/from.ts';
+import { addressLines, fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
@@ -69,7 +69,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       cutSignal: signals.second,
       onEvent(event) {
         telemetry?.follow(event);
-        if (event.kind === 'fetched') return sayFetched(event.fetched, printing);
+        if (event.kind === 'fetched') return sayFetched(event.fetched, printing, context);
         if (event.kind !== 'item') {
           if (event.kind !== 'due' && event.kind !== 'campaign' && event.kind !== 'missed') line.follow(event);
           return undefined;
@@ -98,11 +98,12 @@ interface DuePrinting extends CommandContext {
 }
 
 /** On stderr: what is sent is the answer. */
-function sayFetched(fetched: FetchedReports, printing: DuePrinting): void {
+function sayFetched(fetched: FetchedReports, printing: DuePrinting, context: CommandContext): void {
   const { quiet } = printing;
-  note({ ...fetched, dryRun: false }, printing);
-  const files = quiet ? [] : fetched.files.filter(({ events }) => events > 0);
-  for (const file of files) printing.err(`${safeLine(fileLine(file))}\n`);
+  note({ ...fetched, dryRun: false }, context);
+  const files = fetched.files.filter(({ events }) => events > 0);
+  const lines = [...files.map(fileLine), ...addressLines('suppressed', fetched.suppressed)];
+  if (!quiet) for (const line of lines) context.err(`${safeLine(line)}\n`);
   if (!quiet || !fetched.isRepeated) complain(printing, fetched.diagnostics);
 }
 

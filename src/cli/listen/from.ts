@@ -102,7 +102,7 @@ function counted(count: number, one: string, several: string): readonly string[]
   return count === 0 ? [] : [countOf(count, one, several)];
 }
 
-function addressLines(says: string, addresses: readonly string[]): readonly string[] {
+export function addressLines(says: string, addresses: readonly string[]): readonly string[] {
   if (addresses.length === 0) return [];
   const more = addresses.length - NAMED;
   const shown = addresses.slice(0, NAMED).map(mask).join(', ');
