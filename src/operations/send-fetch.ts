@@ -6,10 +6,9 @@ import { TIMERS, type Timers } from '../send/timers.ts';
 import { fetchReports } from './fetch-reports.ts';
 import { addressTest } from './project.ts';
 import type { ListenNeeds, SendListener } from './send-listen.ts';
-import type { SendListenOptions } from './send-options.ts';
+import { LISTEN_FOR_MS, type SendListenOptions } from './send-options.ts';
 
 const EVERY_MS = 30_000;
-const LISTEN_FOR_MS = 2 * 60_000;
 
 interface FetchNeeds extends ListenNeeds {
   readonly timers?: Pick<Timers, 'sleep'> | undefined;

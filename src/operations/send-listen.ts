@@ -10,10 +10,9 @@ import { TIMERS } from '../send/timers.ts';
 import { startReceiver } from '../webhook/receive.ts';
 import { createIdleJoiner, recorderOf } from './listen.ts';
 import { addressTest, interpreterOf } from './project.ts';
-import type { SendListenOptions } from './send-options.ts';
+import { LISTEN_FOR_MS, type SendListenOptions } from './send-options.ts';
 import { readSenders } from './senders.ts';
 
-const LISTEN_FOR_MS = 2 * 60_000;
 /** The sandbox of a start signs as Standard Webhooks says. */
 const OWN = { scheme: { kind: 'standard', toleranceMs: DEFAULTS.webhookToleranceMs } } as const;
 

@@ -70,6 +70,9 @@ export const SEND = {
   },
 } as const satisfies Readonly<Record<string, SendOption>>;
 
+/** How long `--listen` waits for the next event, in ms, without `forMs`. */
+export const LISTEN_FOR_MS = 2 * 60_000;
+
 /** The environment, the occurrence and the recipients of a start, and its limits. */
 export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
   /**
