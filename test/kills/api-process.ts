@@ -119,7 +119,7 @@ function serve(stateFor: (url: string) => ApiState): Server {
   });
 }
 
-/** An origin of its own, for an API whose path is given. */
+/** Its origin alone, for an API whose path is given. */
 function open(state: ApiState, outgoing: ServerResponse): void {
   const server = serve(() => state).listen(0, '127.0.0.1', () => outgoing.end(String(portOf(server))));
 }

@@ -21,7 +21,7 @@ export const RULED_ANSWERS: readonly Mutant[] = [
   },
   {
     name: 'entry-of-another-counted',
-    planted: 'entries count by their place in the list, whoever they name',
+    planted: 'entries count by their place in the list, and not by the recipient that they name',
     edits: [
       {
         file: RULED,
@@ -89,7 +89,7 @@ export const RULED_ANSWERS: readonly Mutant[] = [
   },
   {
     name: 'opt-out-of-an-answer-forgotten',
-    planted: 'a recipient of whom the provider says that they opted out can be sent to again',
+    planted: 'a recipient who opted out at the provider can be sent to again',
     edits: [{ file: 'src/send/deliver.ts', was: ', optOut: { to: message.to, topic } });', is: ' });' }],
     proof: two('an opt-out that only the other knows'),
   },
@@ -119,7 +119,8 @@ export const RULED_ANSWERS: readonly Mutant[] = [
   },
   {
     name: 'reference-shown-as-of-the-original',
-    planted: 'the reference of a message is shown in the letters of the environment of the run, whoever posted it',
+    planted:
+      'the reference of a message is shown in the letters of the environment of the run, also where a stand-in posted it',
     edits: [
       {
         file: 'src/operations/report.ts',

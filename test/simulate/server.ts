@@ -130,7 +130,7 @@ function report(
   number: number,
 ) {
   const [reference, address] = [asked.references[at], asked.addresses[at]];
-  if (reference === undefined || address === undefined) throw new Error('nobody is asked for');
+  if (reference === undefined || address === undefined) throw new Error('no recipient is asked for');
   const { channel, text } = asked;
   const message = { reference, address, channel, text, at, behaviour, isIdOurs: form === 'infobip' };
   const id = provider.received({ ...message, number: String(number) });
