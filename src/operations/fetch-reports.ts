@@ -71,20 +71,28 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
   for (const [i, fetch] of webhook.fetches.entries()) {
     const source = `api ${name}/${i + 1}`;
     const interpreter = interpreterOf(reading, name, { maxEvents: MOST_EVENTS, mapping: fetch.mapping });
+    const unreadable = new Set<number>();
     const read = async (): Promise<boolean> => {
       let isUnderstood = true;
       for (const { number, body } of ledger.events.pages(source)) {
+        if (unreadable.has(number)) continue;
         const { events, problems } = interpreter.interpret(Buffer.from(body), now());
         const isRead = problems.length === 0 && events.some(({ kind }) => kind !== 'unread');
         isUnderstood &&= isRead;
         // A page that comes only once is kept until a later version, or another provider file, can read it.
         if (isRead || !fetch.isOnce) await store(isRead ? inOrder(events, now()) : [], 'api', number);
+        else unreadable.add(number);
         await pause();
       }
       return isUnderstood;
     };
-    await read();
     const about = { fetch, environment, keys, since };
+    if (!(await read())) {
+      const hint =
+        'Pages that come only once are kept: correct `events` and `fields` of the list in the provider file.';
+      const why = 'a page of an earlier fetch has no report or reply, as far as one can tell';
+      found.push(notFetched(about, { url: urlOf(about, { page: '0', offset: '0' }), why, hint }, hide));
+    }
     const pages = pagesOf(about, { getter, ...context });
     for (;;) {
       const { value, done } = await pages.next();

@@ -447,11 +447,16 @@ describe('what keeps a fetch from being complete', () => {
       page(response, asked.length === 1 ? [{ result: { who: '+447700900001', what: 'DLVRD' } }] : []);
     expect(await failed()).toContain('nothing in its answer');
     expect(inLedger(({ events }) => events.counts())).toEqual({ reports: 0, replies: 0, unread: 1 });
+    // Later pages are all read, and the one that is kept is not forgotten.
+    const later = [[delivered('+447700900001')], [stop('+447700900002')]];
+    onGet = (_url, response) => page(response, later.shift() ?? []);
+    expect(await failed()).toContain('a page of an earlier fetch has no report or reply');
+    expect(inLedger(({ events }) => events.counts())).toEqual({ reports: 1, replies: 1, unread: 1 });
     gateway(
       '- { url: "{baseUrl}/events", events: [/items], once: true, fields: { to: /result/who, status: /result/what } }',
     );
     expect((await fetchNow()).out).toContain('1 delivery report is new');
-    expect(inLedger(({ events }) => events.counts())).toEqual({ reports: 1, replies: 0, unread: 0 });
+    expect(inLedger(({ events }) => events.counts())).toEqual({ reports: 2, replies: 1, unread: 0 });
   });
 
   it('a missing secret, before anything is asked', async () => {
