@@ -54,6 +54,7 @@ export function readList(
     encoding: value('/recipients/encoding', encoding, checkEncoding),
     columns: readColumns(columns, report),
     where: whereAt(merged, '/recipients/where', merged.recipients.where),
+    display: merged.recipients.display === undefined ? null : merged.text('/recipients/display'),
   };
 }
 

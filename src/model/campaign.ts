@@ -214,6 +214,8 @@ export interface ListSpec extends PlainListKeys {
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
   readonly where: Where | null;
+  /** How a person of the list is shown; null: by the columns that usually hold a name. */
+  readonly display: SourceText | null;
 }
 
 export type ColumnType = 'string' | 'number' | 'date';

@@ -38,6 +38,7 @@ import { createValues } from '../templates/values.ts';
 import { REPORT_COLUMN_PREFIX } from '../util/csv.ts';
 import { FORBIDDEN_NAMES, pointerTo } from '../util/json.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { compileDisplay } from './display.ts';
 import {
   type CheckContent,
   type CompiledStep,
@@ -109,6 +110,7 @@ export async function compileCampaign(
   const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, context);
   const addresses = resolveColumns(campaign.recipients, columns, list.headerLine, list.laterHeader);
   if (Array.isArray(addresses)) diagnostics.push(...addresses);
+  diagnostics.push(...compileDisplay(campaign, columns).diagnostics);
   const segmentOf = (where: Where | null, report: Diagnostic[]): Segment | null => {
     if (where === null) return null;
     const compiled = compileSegment(where, columns, columnTypes(campaign.recipients), today);

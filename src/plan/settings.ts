@@ -91,6 +91,7 @@ const RECIPIENTS = {
   columns: 'message',
   where: ['message', (where) => where?.query ?? null],
   timeZone: 'bound',
+  display: IN_FILE,
 } as const satisfies Concerns<ListSpec>;
 
 const SEND = {

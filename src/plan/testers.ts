@@ -179,6 +179,7 @@ const OF_TESTERS = {
   alsoInvalid: [],
   timeZone: null,
   where: null,
+  display: null,
   onInvalid: 'refuse',
 } as const;
 

@@ -85,6 +85,7 @@ describe('the smallest campaign', () => {
         onInvalid: 'refuse',
         alsoInvalid: [],
         timeZone: null,
+        display: null,
       },
       send: {
         concurrency: 16,
@@ -212,6 +213,7 @@ describe('a campaign that says everything', () => {
         onInvalid: 'skip',
         alsoInvalid: [],
         timeZone: null,
+        display: null,
       },
       send: {
         concurrency: 4,

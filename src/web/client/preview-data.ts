@@ -10,7 +10,7 @@ export interface Rows {
   line(row: number): number;
   /** The number of the row's combination of filter values. */
   facets(row: number): number;
-  /** Address, key (empty where it is the address), other searched text, then the cells. */
+  /** Address, key (empty where it is the address), other searched text, label, then the cells. */
   fields(row: number): readonly string[];
   view(row: number): Promise<RowView & { readonly bodies: readonly string[] }>;
 }

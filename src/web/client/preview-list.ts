@@ -106,9 +106,9 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
 }
 
 function hitElement(rows: Rows, row: number, place: number, count: number): HTMLElement {
-  const [to = '', key = '', , ...cells] = rows.fields(row);
-  const { facets, naming, address } = rows.about;
-  const of = facets[rows.facets(row)];
+  const [to = '', key = '', , label = '', ...cells] = rows.fields(row);
+  const { about } = rows;
+  const of = about.facets[rows.facets(row)];
   const element = document.createElement('div');
   element.className = 'hit';
   element.id = `hit-${row}`;
@@ -116,11 +116,13 @@ function hitElement(rows: Rows, row: number, place: number, count: number): HTML
   element.setAttribute('role', 'option');
   element.setAttribute('aria-posinset', String(place + 1));
   element.setAttribute('aria-setsize', String(count));
-  const names = naming.map((column) => cells[column] ?? '').filter((cell) => cell !== '');
+  const who = to || key || cells[about.address] || 'no address';
+  const naming = [label === '' ? '' : who, ...about.naming.map((column) => cells[column] ?? '')];
+  const names = naming.filter((cell) => cell !== '');
   const parts = of?.parts ? `${of.parts} ${of.parts === 1 ? 'part' : 'parts'}` : '';
   const said = span('', [of?.reason ?? '', of?.variant ?? '', parts].filter((fact) => fact !== '').join(' · '));
   if (of !== undefined && of.warnings.length > 0) said.append(warned());
-  const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'));
+  const top = div('hit-top', span('hit-to', label || who));
   // Nearly all get a message: marks only the others.
   if (of !== undefined && of.decision !== 'send') {
     const badge = span('badge', of.decision);

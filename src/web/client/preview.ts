@@ -156,7 +156,7 @@ function partsOf(): PageParts | null {
 }
 
 function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<ReturnType<Rows['view']>>): void {
-  const [, , , ...cells] = rows.fields(row);
+  const [, , , , ...cells] = rows.fields(row);
   const { columns, heads } = rows.about;
   const requests = view.requests.map(([name, head], i) => requestNode(name, heads[head] ?? '', view.bodies[i] ?? ''));
   const open = [...detail.querySelectorAll('details')].map((fold) => fold.open);

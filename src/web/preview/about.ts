@@ -17,7 +17,7 @@ export interface Facets {
 
 export interface About {
   readonly columns: readonly string[];
-  /** Columns that name the recipient: all but the address, the key and the time zone. */
+  /** Columns that tell of the recipient: all but the address, the key, the time zone and those of the label. */
   readonly naming: readonly number[];
   /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;

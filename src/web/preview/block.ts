@@ -16,7 +16,7 @@ const LONG = 4096;
 export interface PackedRow {
   readonly line: number;
   readonly facets: number;
-  /** Shown in the list and searched: address, key (empty where it is the address), other searched text, cells. */
+  /** Shown in the list and searched: address, key (empty where it is the address), other searched text, label, cells. */
   readonly fields: readonly string[];
   /** JSON of a `RowView`, then the bodies of its requests, a line each. */
   readonly view: string;

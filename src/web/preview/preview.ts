@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { SendDecision } from '../../model.ts';
+import { compileDisplay } from '../../plan/display.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/locale.ts';
 import { Html, html } from '../../util/escape.ts';
@@ -43,6 +44,7 @@ ${aboutElement(source, facets.all(), heads.all())}
 async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Heads, first: Html[]) {
   const packer = createPacker();
   const values = await openValues(source.plan.campaign.recipients);
+  const labelOf = displayOf(source)?.labelOf ?? (() => null);
   let count = 0;
   let warned = 0;
   try {
@@ -53,7 +55,9 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
         const { decision } = row;
         const isMeant = decision.decision === 'send' || decision.decision === 'defer';
         const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
-        packer.add(packedRow(row, { values, warnings }, facets, heads, source, count < STATIC_ROWS ? first : null));
+        packer.add(
+          packedRow(row, { values, labelOf, warnings }, facets, heads, source, count < STATIC_ROWS ? first : null),
+        );
         count += 1;
         if (warnings.length > 0) warned += 1;
       }
@@ -69,9 +73,19 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
 
 const NO_WARNINGS: readonly Diagnostic[] = [];
 
+interface RowFacts {
+  readonly values: Values;
+  readonly labelOf: (cells: readonly string[]) => string | null;
+  readonly warnings: readonly Diagnostic[];
+}
+
+function displayOf({ plan }: Pick<PreviewRows, 'plan'>) {
+  return compileDisplay(plan.campaign, plan.columns).display;
+}
+
 function packedRow(
   row: Previewed,
-  { values, warnings }: { readonly values: Values; readonly warnings: readonly Diagnostic[] },
+  { values, labelOf, warnings }: RowFacts,
   facets: FacetTable,
   heads: Heads,
   source: PreviewRows,
@@ -80,7 +94,8 @@ function packedRow(
   const { decision } = row;
   const send = decision.decision === 'send' ? decision : null;
   const cells = send?.recipient.values ?? values.of(decision.row, decision.line);
-  const view = rowView(row, warnings, source, heads);
+  const label = cells.length === 0 ? null : labelOf(cells);
+  const view = rowView(row, { warnings, label }, source, heads);
   const bodies = [...(row.request === null ? [] : [row.request]), ...row.fallbacks].map(({ body }) => body);
   const { to, key, line } = decision;
   if (first !== null) {
@@ -93,7 +108,7 @@ function packedRow(
   return {
     line,
     facets: facets.numberOf(decision, warnings),
-    fields: [to ?? '', key === to ? '' : (key ?? ''), searchedToo(to, cells, send), ...cells],
+    fields: [to ?? '', key === to ? '' : (key ?? ''), searchedToo(to, cells, send), label ?? '', ...cells],
     // A body is one line: kept as it is, because its very bytes are what is shown.
     view: [JSON.stringify(view), ...bodies].join('\n'),
     like: send?.variant ?? '',
@@ -128,6 +143,7 @@ function aboutElement(
     ...key,
     timeZone,
     ...campaign.fallbacks.map((fallback) => fallback.to),
+    ...(displayOf({ plan })?.columns ?? []),
   ];
   const naming = columns.flatMap((name, i) => (others.includes(name) ? [] : [i]));
   const about: About = {

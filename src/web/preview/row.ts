@@ -11,13 +11,18 @@ import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 
 /** The recipient, the decision and its reason, and each message as it will look; not the columns. */
-export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows, heads: Heads): RowView {
+export function rowView(
+  row: Previewed,
+  { warnings, label }: { readonly warnings: readonly Diagnostic[]; readonly label: string | null },
+  source: PreviewRows,
+  heads: Heads,
+): RowView {
   const { decision } = row;
   const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
   return {
     node: [
       'row',
-      headNode(decision),
+      headNode(decision, label),
       ...(inside.length === 0 ? [] : [['shown', ...inside] as const]),
       ['more', ...whyNodes(decision, source.formats), ...warningNodes(warnings)],
     ],
@@ -25,15 +30,16 @@ export function rowView(row: Previewed, warnings: readonly Diagnostic[], source:
   };
 }
 
-function headNode(decision: Decision): PreviewNode {
+function headNode(decision: Decision, label: string | null): PreviewNode {
   const { key, to, line } = decision;
   const who = to ?? key ?? 'no address';
   const facts = [
+    ...(label === null ? [] : [who]),
     `line ${line}`,
     ...(key === null || key === to ? [] : [`key ${key}`]),
     ...(decision.decision === 'send' && decision.variant !== null ? [`variant ${decision.variant}`] : []),
   ];
-  return ['head', ['to', who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
+  return ['head', ['to', label ?? who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
 }
 
 function whyNodes(decision: Decision, formats: Formats): readonly PreviewNode[] {

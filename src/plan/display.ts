@@ -1,0 +1,45 @@
+import type { Diagnostic } from '../errors.ts';
+import type { Campaign } from '../model.ts';
+import { columnTag, compileTemplate, createValues, RenderError } from '../templates/compile.ts';
+
+interface Display {
+  /** Null: the row has no name. */
+  readonly labelOf: (values: readonly string[]) => string | null;
+  /** The columns that it shows. */
+  readonly columns: readonly string[];
+}
+
+const LONGEST = 200;
+
+/** `recipients.display`, else the columns that usually hold a name. Null: there are none, or an error prevents it. */
+export function compileDisplay(
+  { recipients, partials, locale, timeZone }: Pick<Campaign, 'recipients' | 'partials' | 'locale' | 'timeZone'>,
+  columns: readonly string[],
+): { readonly display: Display | null; readonly diagnostics: readonly Diagnostic[] } {
+  const source = recipients.display ?? usual(columns);
+  if (source === null) return { display: null, diagnostics: [] };
+  const { template, diagnostics } = compileTemplate(source, { columns, partials, escape: 'none', locale, timeZone });
+  if (template === null) return { display: null, diagnostics };
+  const valuesOf = createValues(columns, template.columns);
+  const labelOf = (values: readonly string[]): string | null => {
+    try {
+      return template.render(valuesOf(values)).replace(/\s+/g, ' ').trim().slice(0, LONGEST) || null;
+    } catch (error) {
+      // A helper cannot read a cell of this row.
+      if (error instanceof RenderError) return null;
+      throw error;
+    }
+  };
+  return { display: { labelOf, columns: template.columns }, diagnostics };
+}
+
+const FULL = /^(?:full|display|customer)?name$/;
+const FIRST = /^(?:first|given|fore)name$/;
+const LAST = /^(?:last|family|sur)name$/;
+
+function usual(columns: readonly string[]) {
+  const named = (name: RegExp) => columns.find((column) => name.test(column.toLowerCase().replace(/[^a-z]/g, '')));
+  const full = named(FULL);
+  const parts = (full === undefined ? [named(FIRST), named(LAST)] : [full]).filter((name) => name !== undefined);
+  return parts.length === 0 ? null : { text: parts.map(columnTag).join(' '), file: '', line: 1, column: 1 };
+}
