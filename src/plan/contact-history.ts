@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger, Reach } from '../ledger/ledger.ts';
 import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Period, Recipient } from '../model.ts';
+import type { Campaign, Decision, Period, Recipient } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { idsOf } from './campaign-id.ts';
@@ -22,7 +22,9 @@ export interface Reached {
   capped(now: () => number): ((recipient: Recipient) => string | null) | null;
   /** Says who gets no follow-up, or when; null: the campaign follows on no other. */
   follows(now: () => number): ((recipient: Recipient) => string | Closed | null) | null;
-  /** Once the whole list was asked about: it may be another one than that of the campaign before. */
+  /** Counts a row for `unfollowed`; null: the campaign follows on no other. */
+  readonly count: ((decision: Decision) => void) | null;
+  /** Once the whole list was counted: it may be another one than that of the campaign before. */
   unfollowed(): readonly Diagnostic[];
   /** Why the run cannot begin: the campaign that it follows was not sent. */
   readonly refusals: readonly Diagnostic[];
@@ -57,7 +59,8 @@ export async function openReach(
   return {
     reach: followUp === null ? reach : { ...reach, followUp: followUp.atClaim },
     refusals,
-    unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedIn(followed, ledger), followUp.found())),
+    unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedIn(followed, ledger), followUp.counted())),
+    count: followUp?.count ?? null,
     follows: (now) => (followUp === null ? null : (recipient) => followUp.check(recipient, now())),
     warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
@@ -95,6 +98,7 @@ const NO_HISTORY: Reached = {
   excluded: () => null,
   capped: () => null,
   follows: () => null,
+  count: null,
   unfollowed: () => [],
 };
 

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { FollowedMessage, Ledger, Reach } from '../ledger/ledger.ts';
 import { isRedirected, type RunRecord } from '../ledger/records.ts';
-import type { Campaign, FollowUp, Recipient } from '../model.ts';
+import type { Campaign, Decision, FollowUp, Recipient } from '../model.ts';
 import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
 import { listedForm } from '../util/address-form.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
@@ -15,8 +15,9 @@ interface FollowUpRule {
   check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
   /** For the claim: an answer or a report may have come in between, and the message before may go out again. */
   atClaim(key: string, nowMs: number): 'no-follow-up' | 'follow-up-later' | null;
-  /** Keys that were asked about and are those of recipients of the message before. */
-  found(): number;
+  /** Recipients of the message before among those of the list, whatever the rules say of them. */
+  count(decision: Decision): void;
+  counted(): number;
 }
 
 export interface FollowUpLedger extends Pick<Ledger, 'runsOf'> {
@@ -49,15 +50,15 @@ export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach)
   // Whenever the message before goes out, this one waits as long after it.
   const dueMs = (sent: FollowedMessage, nowMs: number): number =>
     (OPEN.has(sent.state) ? nowMs : sent.claimedAtMs) + wait.ms;
-  let found = 0;
-  let last: string | null = null;
+  let counted = 0;
   return {
-    found: () => found,
+    counted: () => counted,
+    count({ key, ...decided }) {
+      const isAgain = decided.decision === 'skip' && decided.reason === 'duplicate';
+      if (key !== null && !isAgain && reach.followed(key)?.state === 'accepted') counted += 1;
+    },
     check({ key }, nowMs) {
       const sent = reach.followed(key);
-      // Two rules ask about each recipient in turn.
-      if (sent?.state === 'accepted' && key !== last) found += 1;
-      last = key;
       const why = whyNot(sent, key);
       if (sent === null || why !== null) return why;
       const atMs = dueMs(sent, nowMs);

@@ -476,6 +476,7 @@ async function checkAndLoad(
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);
       elsewhere?.add(decision);
+      reached?.count?.(decision);
       if (decision.decision === 'send' && isOpen(decision.key)) toDo += 1;
       rows.push(row);
       if (row.state !== 'skipped') loaded?.add(row.row);

@@ -112,6 +112,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
           comparisons.add(decision);
           cells.add(decision);
           elsewhere?.add(decision);
+          reached?.count?.(decision);
           if (decision.decision === 'invalid') {
             invalid += 1;
             if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);

@@ -234,6 +234,24 @@ describe('who gets no follow-up', () => {
     expect(warned).toContain(expected);
   });
 
+  it('all who are skipped by another rule first, without a warning that they are not in the list', async () => {
+    await using api = await startApi();
+    const more = 'suppressions: [stop.csv]\n';
+    using here = project(api, { length: 2, more });
+    here.write('campaigns/two/stop.csv', `msisdn\n${EVERYBODY.map((one) => `${one}\n`).join('')}`);
+    await sendAt(here, 'one', NOON);
+    const shown = await preview('two', at(here, NOON + 3 * DAY)).result();
+    expect(shown.estimate.skipped).toEqual({ suppressed: 3 });
+    expect(shown.warnings.map(({ code }) => code)).not.toContain('follow-up-list');
+    const warned: string[] = [];
+    const onEvent: OnEvent = (event) => {
+      if (event.kind === 'warnings') warned.push(...event.warnings.map(({ code }) => code));
+    };
+    const sent = await sendAt(here, 'two', NOON + 3 * DAY, { onEvent });
+    expect(sent.report.reasons).toEqual({ skipped: { suppressed: 3 } });
+    expect(warned).not.toContain('follow-up-list');
+  });
+
   it('one whose redirected message did not arrive, by a report with the other number', async () => {
     await using api = await startApi();
     using here = project(api, { length: 2, unless: 'delivered-not' });
