@@ -157,6 +157,8 @@ export interface DueResult {
   readonly items: readonly DueItem[];
   /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
+  /** Replies in the ledgers of the campaigns that may mean to opt out, and wait for review. */
+  readonly review: number;
   /** By environment that the API was asked for; empty for a dry run. */
   readonly fetched: readonly FetchedReports[];
   /** Occurrences missed in this environment in the last 31 days, the newest first. */
@@ -235,10 +237,23 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const at = iso(lookedMs);
   const ofEnvironment = missed.filter((one) => names.has(one.environment));
   options.onEvent?.({ kind: 'missed', missed: ofEnvironment, environment });
+  const places = stopped ? [] : new Set(all.map(({ campaign }) => campaign.project.ledger));
+  const review = [...places].reduce((sum, place) => sum + waitingIn(place, ledgers), 0);
   const isIncomplete = fetched.some(({ diagnostics }) => diagnostics.some(({ severity }) => severity === 'error'));
   const exits = new Set([...items.map((item) => item.exit), isIncomplete ? EXIT.refused : EXIT.done]);
   const exit = WORST.find((exit) => exits.has(exit)) ?? EXIT.done;
-  return { environment, at, dryRun: options.dryRun === true, items, stopped, fetched, missed: ofEnvironment, exit };
+  const dryRun = options.dryRun === true;
+  return { environment, at, dryRun, items, stopped, review, fetched, missed: ofEnvironment, exit };
+}
+
+/** 0 for a ledger that cannot be read: each of its campaigns was refused for that. */
+function waitingIn(place: string, ledgers: Readers): number {
+  try {
+    const batches = ledgers.of(place)?.events.replies({ meanings: ['review'] }) ?? [];
+    return [...batches].reduce((sum, { length }) => sum + length, 0);
+  } catch {
+    return 0;
+  }
 }
 
 /** Opt-outs, gates and follow-ups depend on it. */

@@ -18,6 +18,7 @@ import {
   overWords,
   period,
   postedWords,
+  reasonCounts,
   repliesText,
   returnedWords,
   STATE_WORDS,
@@ -71,13 +72,8 @@ function totals(report: Report, options: ReportOptions, paint: Paint): string {
 
 /** Only outcomes that occurred, with reasons instead of explanations. */
 function shortTotals(report: Report, options: ReportOptions, paint: Paint): string {
-  const { number } = options.formats ?? PLAIN;
-  const wordsOf = (outcome: OutcomeState): string => {
-    const all = Object.entries(report.reasons[totalsKey(outcome)] ?? {}).toSorted(([, a], [, b]) => b - a);
-    return all.length === 0
-      ? OUTCOME_WORDS[outcome]
-      : all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
-  };
+  const wordsOf = (outcome: OutcomeState): string =>
+    reasonCounts(report, outcome, options.formats) || OUTCOME_WORDS[outcome];
   const of = OUTCOMES.filter((outcome) => report.totals[totalsKey(outcome)] > 0);
   return outcomes(report, of, wordsOf, options, paint);
 }

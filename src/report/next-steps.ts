@@ -122,7 +122,7 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
   return { text: `${text} ${why}`, command: null };
 }
 
-function reviewStep(count: number, formats: Formats): NextStep {
+export function reviewStep(count: number, formats: Formats): NextStep {
   const one = count === 1;
   const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for review:`;
   return { text, command: 'handbill replies review' };

@@ -115,6 +115,16 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
   pending: 'not sent yet',
 };
 
+/** `4 suppressed, 1 country`, the most frequent first; empty without reasons. */
+export function reasonCounts(
+  { reasons }: Pick<Report, 'reasons'>,
+  outcome: OutcomeState,
+  { number }: Formats = PLAIN,
+): string {
+  const all = Object.entries(reasons[totalsKey(outcome)] ?? {}).toSorted(([, a], [, b]) => b - a);
+  return all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
+}
+
 export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   queued: 'the provider has it',
   sent: 'the network has it',

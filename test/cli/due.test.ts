@@ -472,6 +472,18 @@ describe('the command', () => {
     expect(status).not.toBe(0);
   });
 
+  it('does not say that a run was sent whose recipients were all skipped, and says why they were', async () => {
+    await using api = await startApi();
+    using project = projectOf(
+      api,
+      { hello: { cron: '* * * * *', people: 2, more: ', missed: catch-up }\nsuppressions: [stop.csv]\n#' } },
+      { 'campaigns/hello/stop.csv': 'msisdn\n+447700900000\n+447700900001\n' },
+    );
+    const { out } = await handbillHere(project.root, ['due', '--env', 'test', '--yes'], { env: KEY });
+    expect(out).toMatch(/^hello \(\S+\): nothing was sent to test: 2 recipients skipped \(2 suppressed\)\.\n/);
+    expect(readReceipts(api.receipts)).toEqual([]);
+  });
+
   it('says what would be done, and does nothing', async () => {
     using project = projectOf(nowhere, { hello: { cron: '0 9 * * 1-5', timeZone: 'Europe/London' } });
     const dryRun = (at: string, ...more: string[]) =>

@@ -534,6 +534,18 @@ describe('where the environment says fetch: true', () => {
     expect((await due('--quiet')).err).toBe('');
   });
 
+  it('due says that replies wait for review: with --quiet in the call that fetched them, else until they are read', async () => {
+    const unclear = { ...stop('+447700900001'), text: 'stop it, I will come' };
+    onGet = (_url, response) => page(response, [unclear]);
+    const line = '1 reply may mean to opt out, and waits for review: handbill replies review\n';
+    expect((await due('--quiet')).err).toBe(line);
+    expect((await due('--quiet')).err).toBe('');
+    expect((await due()).err).toContain(line);
+    expect(JSON.parse((await due('--format', 'json')).out)).toMatchObject({ review: 1 });
+    await run('replies', 'review', '--as', 'answer', '1');
+    expect((await due()).err).not.toContain('review');
+  });
+
   it('a follow-up is decided by replies that came in with the same call', async () => {
     const after = 'after: { campaign: hello, wait: 1h, unless: [replied] }\n';
     project.write('campaigns/hello-2/campaign.yaml', campaign(after).replace('name: hello', 'name: hello-2'));

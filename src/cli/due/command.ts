@@ -5,7 +5,9 @@ import { DUE, type DueItem, type DueResult, due, type FetchedReports } from '../
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
-import { sendCommand } from '../../report/next-steps.ts';
+import { PLAIN } from '../../report/locale.ts';
+import { reviewStep, sendCommand } from '../../report/next-steps.ts';
+import { countOf, reasonCounts } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
@@ -137,9 +139,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   switch (item.action) {
     case 'send': {
       if (dryRun) return `${name}: would be sent to ${environment}.${missed}`;
-      // A run that did not finish may have sent to no recipient: what became of it is in its report.
-      const isFinished = item.result?.report?.state === 'finished';
-      return `${name}: ${isFinished ? `sent to ${environment}` : `begun in ${environment}, not finished`}.${missed}`;
+      return `${name}: ${sentWords(item.result, environment)}.${missed}`;
     }
     case 'continue':
       return `${name}: ${dryRun ? 'its unfinished run would be continued' : 'its unfinished run was continued'}.`;
@@ -166,12 +166,27 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
 }
 
+function sentWords(result: DueItem['result'], environment: string): string {
+  // A run that did not finish may have sent to no recipient: what became of it is in its report.
+  if (result?.report.state !== 'finished') return `begun in ${environment}, not finished`;
+  if (result.posted > 0) return `sent to ${environment}`;
+  const all = countOf(result.report.totals.recipients, 'recipient');
+  const why = reasonCounts(result.report, 'skipped');
+  return `nothing was sent to ${environment}: ${why === '' ? 'the list has no rows' : `${all} skipped (${why})`}`;
+}
+
 function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): string {
   return count === 1 ? first : `${count} instants, ${first} to ${last}`;
 }
 
-/** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */
+/** The last lines: that nothing was due, and what is next; that some campaigns were not checked, or replies wait. */
 function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
+  // cron mails each line: with `quiet` this one is only printed where the fetch of this call brought replies.
+  const isNew = result.fetched.some(({ files }) => files.some(({ replies }) => replies > 0));
+  if (result.review > 0 && (isNew || !quiet)) {
+    const { text, command } = reviewStep(result.review, PLAIN);
+    err(`${text} ${command}\n`);
+  }
   if (result.stopped) err('Stopped before every campaign was checked. The next call checks the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
@@ -183,7 +198,7 @@ function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
 /** One document, described by schemas/due.schema.json. */
 async function printResult(result: DueResult, { quiet, out }: DuePrinting): Promise<void> {
   if (quiet && result.items.every((item) => item.exit === EXIT.done || item.isRepeated)) return;
-  const { environment, at, dryRun, stopped, exit, items } = result;
+  const { environment, at, dryRun, stopped, exit, review, items } = result;
   const fetched = result.fetched.map(({ isRepeated: _, ...one }) => {
     return { ...one, diagnostics: one.diagnostics.map(diagnosticRecord) };
   });
@@ -192,5 +207,5 @@ async function printResult(result: DueResult, { quiet, out }: DuePrinting): Prom
     report: sent?.report ?? null,
     diagnostics: diagnostics.map(diagnosticRecord),
   }));
-  await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, fetched, campaigns }, 2)}\n`);
+  await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, review, fetched, campaigns }, 2)}\n`);
 }
