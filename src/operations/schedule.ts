@@ -1,7 +1,8 @@
-import { realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
+import { parseEnv } from 'node:util';
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { findCampaigns } from '../campaign/find.ts';
 import { projectsFrom, readCampaign } from '../campaign/load.ts';
@@ -262,9 +263,9 @@ export async function scheduleCallers(
   };
   switch (kind) {
     case 'crontab':
-      return crontab(withServer(caller, onServer), word);
+      return crontab(withServer(await withoutKept(caller), onServer), word);
     case 'systemd':
-      return systemd(withServer(caller, onServer), options.user ?? userInfo().username);
+      return systemd(withServer(await withoutKept(caller), onServer), options.user ?? userInfo().username);
     case 'kubernetes':
       return kubernetes(caller, { image: imageOf(options), folder: options.folder ?? '/campaigns', onServer });
     default:
@@ -280,6 +281,11 @@ export async function scheduleCallers(
 /** Options are no words that a shell could take for anything else. */
 function word(text: string): string {
   return /^--[a-z-]+$/.test(text) ? text : shellWord(text);
+}
+
+async function withoutKept(caller: Caller): Promise<Caller> {
+  const kept = parseEnv(await readFile(join(caller.root, '.env'), 'utf8').catch(() => ''));
+  return { ...caller, secrets: caller.secrets.filter((name) => kept[name] === undefined) };
 }
 
 /** The URL of a server may hold a password, which an argument would show to every user of the machine. */

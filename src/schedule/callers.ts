@@ -12,7 +12,7 @@ export interface Caller {
   readonly everyMinutes: EveryMinutes;
   /** The longest that one request may take: so long it takes to stop in good order. */
   readonly timeoutMs: number;
-  /** Variables that hold secrets, by name. */
+  /** Variables that hold secrets, by name; for a call on this machine without those of `.env`, which `due` reads. */
   readonly secrets: readonly string[];
   /** HANDBILL_LISTS, from whose folders lists are read; null: all lists are in the project. */
   readonly lists: string | null;
@@ -69,20 +69,16 @@ function jobName(environment: string): string {
 
 /** cron has hardly any environment and another folder, takes `%` for a line break, and mails all output. */
 export function crontab(caller: Caller, quote: (word: string) => string): readonly CallerFile[] {
-  const { program, args, root, envFile, secrets, everyMinutes, lists } = caller;
+  const { program, args, root, envFile, everyMinutes, lists } = caller;
   const [node = '', ...script] = program;
   const words = [node, ...(envFile === null ? [] : [`--env-file=${envFile}`]), ...script, ...args];
   refuseUnquotable([root, ...words], 'A crontab', CONTROL);
   refuseUnquotable([lists ?? ''], 'A crontab', BARE_UNSAFE);
   const command = `cd ${quote(root)} && exec ${words.map(quote).join(' ')}`;
-  const missing = envFile === null ? secrets : [];
   const lines = [
     '# handbill sends what is due, each occurrence once. Two calls at once do no harm: a run that one of them holds is',
     '# left to it. cron mails what is printed, which is nothing while all is well: MAILTO=... sets the recipient.',
-    ...missing.map(
-      (name) =>
-        `# cron does not know ${name}: name a file that sets it with --environment-file, or keep the key in a file.`,
-    ),
+    ...unknownHere('cron', caller),
     'SHELL=/bin/sh',
     'PATH=/usr/local/bin:/usr/bin:/bin',
     ...(lists === null ? [] : [`HANDBILL_LISTS=${lists}`]),
@@ -91,15 +87,22 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
   return [{ name: 'handbill.crontab', text: `${lines.join('\n')}\n` }];
 }
 
+/** `.env` of the project sets secrets alone. */
+function unknownHere(who: string, { secrets, envFile }: Caller): readonly string[] {
+  return (envFile === null ? secrets : []).map((name) => {
+    const where = name === 'HANDBILL_LEDGER' ? '' : 'write it into .env of the project, or ';
+    return `# ${who} does not know ${name}: ${where}name a file that sets it with --environment-file.`;
+  });
+}
+
 /** A unit never overlaps itself, and fires at once when the machine is on again. `user`: the owner of the ledger. */
 export function systemd(caller: Caller, user: string): readonly CallerFile[] {
-  const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets, lists } = caller;
+  const { program, args, root, environment, everyMinutes, timeoutMs, envFile, lists } = caller;
   const words = [...program, ...args];
   refuseUnquotable([...words, user], 'A systemd unit', CONTROL);
   // These values are read to the end of the line, and nothing quotes them.
   refuseUnquotable([root, envFile ?? '', lists ?? ''], 'A systemd unit', BARE_UNSAFE);
   const name = jobName(environment);
-  const missing = envFile === null ? secrets : [];
   const service = [
     '[Unit]',
     `Description=handbill: send what is due (${environment})`,
@@ -112,7 +115,7 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
     `WorkingDirectory=${specifiers(root)}`,
     ...(envFile === null ? [] : [`EnvironmentFile=${specifiers(envFile)}`]),
     ...(lists === null ? [] : [`Environment="HANDBILL_LISTS=${specifiers(lists).replace(/["\\]/g, '\\$&')}"`]),
-    ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --environment-file.`),
+    ...unknownHere('systemd', caller),
     `ExecStart=${words.map(quoted).join(' ')}`,
     '# A stop by systemd (143) is none of its failures. Every other status is one and shows as such: 2 refused, 3 some',
     '# refused or not reached, 4 in doubt, 5 halted, 7 ledger. OnFailure= can notify you.',

@@ -98,6 +98,14 @@ describe('crontab', () => {
     expect(asCron(command.replace(' --quiet', ' --dry-run'))).toMatchObject({ status: 0, stderr: '' });
   });
 
+  it.each(['crontab', 'systemd'] as const)('%s: names no file for a key that .env of the project has', async (kind) => {
+    const root = projectIn(`with ${kind}`);
+    expect(await only(kind, options(root))).toContain('HANDBILL_API_KEY: write it into .env of the project, or name');
+    writeFileSync(join(root, '.env'), 'HANDBILL_API_KEY=key-for-tests-only\n', { mode: 0o600 });
+    expect(await only(kind, options(root))).not.toContain('HANDBILL_API_KEY');
+    expect(await only('kubernetes', options(root, { image: 'campaigns:1' }))).toContain('HANDBILL_API_KEY');
+  });
+
   it('names a file that is not on this machine: where it is called, it may be', async () => {
     const root = projectIn('env file elsewhere');
     const args = ['schedule', '--format', 'crontab', '--environment-file', '/nowhere/handbill.env'];
