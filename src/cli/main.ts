@@ -4,6 +4,7 @@ import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { CommandContext, Terminal } from '../operations/context.ts';
 import { safe, withoutCommands } from '../util/escape.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
+import { fill } from '../util/table.ts';
 import { boundMemory } from './shared/memory.ts';
 import { createWriter } from './shared/writer.ts';
 import { overviewFor } from './table.ts';
@@ -32,7 +33,7 @@ export async function main(args: readonly string[]): Promise<void> {
       const { runProgram } = await import('./program.ts');
       return await runProgram(args, context);
     }
-    if (overview.asked) return await context.out(overview.text);
+    if (overview.asked) return await context.out(fill(overview.text, context.tableWidth ?? context.width));
     context.err(overview.text);
     context.exit(EXIT.refused);
   } catch (error) {
@@ -89,7 +90,7 @@ export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = her
     },
     err: (text) => {
       clear?.();
-      draw(text);
+      draw(stderr.isTTY === true ? fill(text, stderr.columns || 80) : text);
     },
     colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
     width: stdout.columns || stderr.columns || 80,
@@ -147,10 +148,12 @@ function outOfFiles(): HandbillError {
   ]);
 }
 
-async function shown({ diagnostics, total }: HandbillError, { colour, terminal }: CommandContext): Promise<string> {
+async function shown({ diagnostics, total }: HandbillError, context: CommandContext): Promise<string> {
   try {
     const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
-    return formatDiagnostics(diagnostics, { colour: colour.err, limit: SHOWN, total, explain: terminal !== undefined });
+    const { colour, terminal, width } = context;
+    const explain = terminal !== undefined;
+    return formatDiagnostics(diagnostics, { colour: colour.err, limit: SHOWN, total, explain, width });
   } catch {
     // Without a free file descriptor no module can be loaded, so the error is printed without formatting (failures.md,
     // B3).

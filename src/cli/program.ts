@@ -4,6 +4,7 @@ import { LEDGER_WARNINGS } from '../ledger/warnings.ts';
 import type { CommandContext } from '../operations/context.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { forReader, jsonText } from '../util/escape.ts';
+import { fill } from '../util/table.ts';
 import { version } from '../util/version.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
@@ -29,12 +30,15 @@ export async function runProgram(asked: readonly string[], given: CommandContext
     isBegun ||= piece !== '';
     if (warning === null || isTold) return piece;
     isTold = true;
-    given.err(formatDiagnostics([warning], { colour: given.colour.err }));
+    given.err(formatDiagnostics([warning], { colour: given.colour.err, width: given.width }));
     const { code, message, hint } = warning;
     if (!isJson || !isFirst) return piece;
     return piece.replace('{', () => `{"warnings":${jsonText([{ code, message, hint }])},`);
   };
-  const out = (text: string) => given.out(forReader(stamp(text), format, isTerminal));
+  const out = (text: string) => {
+    const shown = forReader(stamp(text), format, isTerminal);
+    return given.out(isTerminal && format === 'text' ? fill(shown, given.width) : shown);
+  };
   const context: CommandContext = { ...given, out, stamp };
   const program = createProgram(context, (text) => written.push(context.out(text)));
   program.hook('preAction', (_program, command) => {

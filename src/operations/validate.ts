@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { approverFaults } from '../approval/approver-faults.ts';
-import { findCampaigns } from '../campaign/find.ts';
+import { findCampaigns, peek } from '../campaign/find.ts';
 import { loadCampaign as load, type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
 import { type Diagnostic, HandbillError, problem, refuse, SUMMARY_CODE, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -74,6 +74,8 @@ export interface ValidateOptions extends ProjectOptions, OptionsOf<typeof VALIDA
 
 export interface ValidatedFile {
   readonly file: string;
+  /** Null where the file does not say it in a form that can be read. */
+  readonly name: string | null;
   readonly errors: number;
   readonly warnings: number;
   /** Null where the list was not read to its end. */
@@ -152,6 +154,7 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
     const { estimate, sample } = await checkFile(file, options, collector, shared);
     files.push({
       file: checked,
+      name: (await peek(file))?.name ?? null,
       errors: collector.errors + collector.repeated - before.errors,
       warnings: collector.warnings - before.warnings,
       estimate,

@@ -1,6 +1,7 @@
 import { type Diagnostic, SUMMARY_CODE } from '../errors.ts';
 import { safe, safeLine } from './escape.ts';
 import { onDemand } from './on-demand.ts';
+import { displayWidth } from './table.ts';
 
 export interface DiagnosticTextOptions {
   readonly colour: boolean;
@@ -12,6 +13,8 @@ export interface DiagnosticTextOptions {
   readonly below?: (diagnostic: Diagnostic) => string;
   /** Names the command that explains the codes; for people, who may not know that there is one. */
   readonly explain?: boolean;
+  /** Columns of the terminal, to which a line of a file is cropped. */
+  readonly width?: number;
 }
 
 /**
@@ -23,27 +26,28 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: D
   const limit = options.limit ?? diagnostics.length;
   const shown = diagnostics.filter(({ code }, at) => at < limit || code === SUMMARY_CODE);
   const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options));
-  const explained = options.explain === true ? `${explanation(shown)}\n` : '';
+  const explained = options.explain === true ? explanation(shown) : '';
   const counted = counts(diagnostics, shown, options.total);
-  return `${blocks.join('\n')}${counted === '' ? '' : `\n${counted}\n`}${explained}`;
+  return [blocks.join('\n'), ...(counted + explained === '' ? [] : [`${counted}${explained}`])].join('\n');
 }
 
-/** `More: handbill help unknown-key, handbill help missing-variable` */
+/** `More: handbill help unknown-key, handbill help missing-variable`. A slip that the hint corrects needs no page. */
 function explanation(shown: readonly Diagnostic[]): string {
-  const codes = [...new Set(shown.map(({ code }) => code))].slice(0, EXPLAINED);
-  return `More: ${codes.map((code) => `handbill help ${code}`).join(', ')}`;
+  const open = shown.filter(({ code, hint = '' }) => code !== 'usage' && !hint.startsWith('Did you mean'));
+  const codes = [...new Set(open.map(({ code }) => code))].slice(0, EXPLAINED);
+  return codes.length === 0 ? '' : `More: ${codes.map((code) => `handbill help ${code}`).join(', ')}\n`;
 }
 
 const EXPLAINED = 3;
 
 /** Without a final blank line. */
-function formatDiagnostic(diagnostic: Diagnostic, { colour, below }: DiagnosticTextOptions): string {
+function formatDiagnostic(diagnostic: Diagnostic, { colour, below, width }: DiagnosticTextOptions): string {
   const paint = painter(colour, COLOURS[diagnostic.severity]);
   const { code, severity, message, at, hint, source } = diagnostic;
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
   if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
   if (source !== undefined && at?.line !== undefined)
-    lines.push(...excerpt(source, at.line, at.column, at.length, paint));
+    lines.push(...excerpt(source, { ...at, line: at.line }, paint, width));
   if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
   const more = below?.(diagnostic) ?? '';
   if (more !== '') lines.push(`  ${paint.dim(safe(more))}`);
@@ -68,11 +72,13 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
   const warnings = all.filter((d) => d.severity === 'warning').length;
   // Those that were cut off earlier were errors: warnings never stop a run.
   const hidden = Math.max(0, (total ?? 0) - all.length);
+  // One speaks for itself.
+  if (all.length + hidden === 1) return '';
   const parts: string[] = [];
   if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
   if (warnings > 0) parts.push(plural(warnings, 'warning'));
   const rest = all.length + hidden - shown.filter(isOne).length;
-  return `${parts.join(', ')}${rest > 0 ? ` (${rest.toLocaleString('en-GB')} not shown)` : ''}`;
+  return `${parts.join(', ')}${rest > 0 ? ` (${rest.toLocaleString('en-GB')} not shown)` : ''}\n`;
 }
 
 function plural(count: number, noun: string): string {
@@ -81,9 +87,15 @@ function plural(count: number, noun: string): string {
 
 // ------------------------------------------------------------------------------------------------- line with a caret
 
-function excerpt(source: string, line: number, column = 1, length = 1, paint = painter(false, RED)): readonly string[] {
-  const { text, before, marked } = cutAround(source, column - 1, Math.max(1, length));
+function excerpt(
+  source: string,
+  { line, column = 1, length = 1 }: { readonly line: number; readonly column?: number; readonly length?: number },
+  paint: Painter,
+  width = WIDTH + FRAME,
+): readonly string[] {
   const number = String(line);
+  const room = Math.max(LEAST, Math.min(WIDTH, width - FRAME - number.length));
+  const { text, before, marked } = cutAround(source, column - 1, Math.max(1, length), room);
   const gutter = ' '.repeat(number.length);
   const caret = `${' '.repeat(before)}${paint.strong('^'.repeat(marked))}`;
   return [`  ${paint.dim(`${number} |`)} ${text}`.trimEnd(), `  ${paint.dim(`${gutter} |`)} ${caret}`];
@@ -103,15 +115,16 @@ function cutAround(
   source: string,
   start: number,
   length: number,
+  room: number,
 ): { readonly text: string; readonly before: number; readonly marked: number } {
   // Only this much is read, so that a line of a megabyte costs nothing.
   const from = Math.max(0, Math.min(start, source.length) - WIDTH * 4);
   const cells = cellsOf(source.slice(from, from + WIDTH * 12));
   const first = cells.findIndex((cell) => cell.end > start - from);
   const at = first === -1 ? cells.length : first;
-  const whole = from === 0 && source.length <= WIDTH * 12 && widthOf(cells) <= WIDTH;
-  const left = whole ? 0 : leftEdge(cells, at);
-  const right = whole ? cells.length : rightEdge(cells, left);
+  const whole = from === 0 && source.length <= WIDTH * 12 && widthOf(cells) <= room;
+  const left = whole ? 0 : leftEdge(cells, at, room);
+  const right = whole ? cells.length : rightEdge(cells, left, room);
   const visible = cells.slice(left, right);
   const cutLeft = from > 0 || left > 0 ? '…' : '';
   const cutRight = right < cells.length || from + WIDTH * 12 < source.length ? '…' : '';
@@ -125,20 +138,20 @@ function cutAround(
 }
 
 /** The first cell to show, so that the caret is within the first two thirds of the width. */
-function leftEdge(cells: readonly Cell[], at: number): number {
+function leftEdge(cells: readonly Cell[], at: number, room: number): number {
   let left = at;
   let width = 0;
-  while (left > 0 && width + (cells[left - 1]?.width ?? 0) <= (WIDTH * 2) / 3) {
+  while (left > 0 && width + (cells[left - 1]?.width ?? 0) <= (room * 2) / 3) {
     left -= 1;
     width += cells[left]?.width ?? 0;
   }
   return left;
 }
 
-function rightEdge(cells: readonly Cell[], left: number): number {
+function rightEdge(cells: readonly Cell[], left: number, room: number): number {
   let right = left;
   let width = 0;
-  while (right < cells.length && width + (cells[right]?.width ?? 0) <= WIDTH) {
+  while (right < cells.length && width + (cells[right]?.width ?? 0) <= room) {
     width += cells[right]?.width ?? 0;
     right += 1;
   }
@@ -148,8 +161,7 @@ function rightEdge(cells: readonly Cell[], left: number): number {
 function cellsOf(text: string): readonly Cell[] {
   return [...segments().segment(text)].map(({ segment, index }) => {
     const shown = segment === '\t' ? TAB : safeLine(segment);
-    const width = shown === segment ? segmentWidth(segment) : shown.length;
-    return { text: shown, width, index, end: index + segment.length };
+    return { text: shown, width: displayWidth(shown), index, end: index + segment.length };
   });
 }
 
@@ -157,20 +169,13 @@ function widthOf(cells: readonly Cell[]): number {
   return cells.reduce((sum, cell) => sum + cell.width, 0);
 }
 
-/** Columns that one grapheme takes: 2 for East Asian wide characters and emoji, 0 for a lone mark, else 1. */
-function segmentWidth(segment: string): number {
-  if (WIDE.test(segment)) return 2;
-  return INVISIBLE.test(segment) ? 0 : 1;
-}
-
 const WIDTH = 100;
+/** The least of a line that is worth showing. */
+const LEAST = 20;
+/** Two blanks, ` | ` behind the number, and an ellipsis at each end. */
+const FRAME = 7;
 const TAB = '    ';
 const segments = onDemand(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
-// The blocks that Unicode Standard Annex 11 calls wide or full-width, and characters that are shown as an emoji by
-// default.
-const WIDE =
-  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
-const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
 // ----------------------------------------------------------------------------------------------------------- colour
 

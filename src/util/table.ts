@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { stripVTControlCharacters } from 'node:util';
 import { safeLine } from './escape.ts';
 
 export interface Column {
@@ -7,14 +8,19 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** The column may be cut, with an ellipsis, when the table is wider than the terminal. */
   readonly shrink?: boolean;
+  /**
+   * The table does without this column where it is too wide, the highest number first, and where it is empty. Machine
+   * formats have it.
+   */
+  readonly drop?: number;
   /** Colours a cell that is padded already, without changing its width. */
   readonly style?: (cell: string, row: number) => string;
 }
 
 interface TableOptions {
   /**
-   * Infinity: cut nothing, the output is not for a terminal. Columns with `shrink` get narrower first; if that is not
-   * enough, each row takes several lines, and only words longer than a line are broken, by the terminal.
+   * Infinity: cut nothing, the output is not for a terminal. Else columns with `drop` go until those with `shrink` have
+   * room to read; if all that is not enough, cells of several words take several lines.
    */
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
@@ -25,52 +31,60 @@ interface TableOptions {
 
 const GAP = 2;
 const SHORTEST = 4;
+/** So much of a column that shrinks is worth more than a column that may be dropped. */
+const READABLE = 16;
 
 /** Each line ends with a newline. Shows control characters and line breaks. Shows titles if any column has one. */
-export function table(rows: readonly (readonly string[])[], columns: readonly Column[], options: TableOptions): string {
-  const titled = columns.some((column) => column.title !== undefined);
-  const body = rows.map((row) => columns.map((_, index) => safeLine(row[index] ?? '')));
-  const lines = titled ? [columns.map((column) => column.title ?? ''), ...body] : body;
+export function table(rows: readonly (readonly string[])[], all: readonly Column[], options: TableOptions): string {
   const indent = options.indent ?? 0;
-  const room = options.width - indent - GAP * (columns.length - 1);
-  const natural = columns.map((_, index) => widest(lines, index));
-  const widths = fitWidths(natural, columns, room);
+  const cells = rows.map((row) => all.map((_, index) => safeLine(row[index] ?? '')));
+  const natural = all.map(({ title = '' }, index) => widest([title, ...cells.map((row) => row[index] ?? '')]));
+  const isEmpty = (index: number): boolean => cells.length > 0 && cells.every((row) => row[index] === '');
+  const kept = keptColumns(natural, all, options.width - indent).filter(
+    (index) => all[index]?.drop === undefined || !isEmpty(index),
+  );
+  const columns = kept.map((index) => all[index] ?? {});
+  const titled = columns.some((column) => column.title !== undefined);
+  const body = cells.map((row) => kept.map((index) => row[index] ?? ''));
+  const lines = titled ? [columns.map((column) => column.title ?? ''), ...body] : body;
+  const widths = fitWidths(lines, columns, options.width - indent - GAP * (columns.length - 1));
   const below = options.below ?? (() => '');
-  if (sum(widths) > room) return stacked(body, columns, { ...options, indent, below });
   return lines
-    .map((cells, row) => {
-      const shown = columns.map((column, index) => {
-        const cell = pad(cut(cells[index] ?? '', widths[index] ?? 0), widths[index] ?? 0, column.align ?? 'left');
-        return column.style === undefined || (titled && row === 0) ? cell : column.style(cell, titled ? row - 1 : row);
+    .map((line, row) => {
+      const shown = line.map((cell, index) => linesOf(cell, columns[index] ?? {}, widths[index] ?? 0));
+      const height = Math.max(1, ...shown.map((one) => one.length));
+      const isTitle = titled && row === 0;
+      const number = titled ? row - 1 : row;
+      const text = Array.from({ length: height }, (_, at) => {
+        const parts = columns.map(({ align = 'left', style }, index) => {
+          const cell = pad(shown[index]?.[at] ?? '', widths[index] ?? 0, align);
+          return style === undefined || isTitle ? cell : style(cell, number);
+        });
+        return `${' '.repeat(indent)}${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
       });
-      const line = `${' '.repeat(indent)}${shown.join(' '.repeat(GAP)).trimEnd()}\n`;
-      return titled && row === 0 ? line : line + below(titled ? row - 1 : row);
+      return text.join('') + (isTitle ? '' : below(number));
     })
     .join('');
 }
 
-/** For terminals that are too narrow for columns: cells one after another, those with a title below it. */
-function stacked(
-  rows: readonly (readonly string[])[],
-  columns: readonly Column[],
-  { width, indent, below }: Required<TableOptions>,
-): string {
-  const inner = ' '.repeat(indent + GAP);
-  const linesOf = (row: readonly string[], number: number): readonly string[] => {
-    const groups: string[][] = [[]];
-    for (const [index, { title, style }] of columns.entries()) {
-      const cell = row[index] ?? '';
-      if (cell.trim() === '') continue;
-      // A colour must not reach over the end of a line.
-      const text = style === undefined || cell.includes(' ') ? cell : style(cell, number);
-      if (index > 0 && title !== undefined) groups.push([`${title}: ${text}`], []);
-      else groups.at(-1)?.push(text);
-    }
-    const filled = groups.filter((group) => group.length > 0);
-    const lines = filled.flatMap((group) => wrap(group.join(' '.repeat(GAP)), Math.max(1, width - inner.length)));
-    return lines.map((line, i) => `${i === 0 ? ' '.repeat(indent) : inner}${line.trim()}\n`);
+/** The positions of the columns that are shown. */
+function keptColumns(natural: readonly number[], columns: readonly Column[], width: number): readonly number[] {
+  const least = (index: number): number => {
+    const whole = natural[index] ?? 0;
+    return columns[index]?.shrink === true ? Math.min(whole, READABLE) : whole;
   };
-  return rows.flatMap((row, number) => [...linesOf(row, number), below(number)]).join('');
+  let kept = [...columns.keys()];
+  while (sum(kept.map(least)) + GAP * (kept.length - 1) > width) {
+    const worst = Math.max(...kept.map((index) => columns[index]?.drop ?? 0));
+    if (worst === 0) break;
+    kept = kept.filter((index) => columns[index]?.drop !== worst);
+  }
+  return kept;
+}
+
+function linesOf(cell: string, { shrink = false }: Column, width: number): readonly string[] {
+  if (displayWidth(cell) <= width) return [cell];
+  return shrink ? [cut(cell, width)] : wrap(cell, width);
 }
 
 function sum(widths: readonly number[]): number {
@@ -82,31 +96,39 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
   return align === 'left' ? text + blank : blank + text;
 }
 
-function widest(lines: readonly (readonly string[])[], index: number): number {
-  return lines.reduce((most, cells) => Math.max(most, displayWidth(cells[index] ?? '')), 0);
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
 }
 
-/** Takes from the widest column that may shrink, until the room suffices or nothing is left to take. */
-function fitWidths(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
-  const widths = [...natural];
-  for (let excess = sum(widths) - room; excess > 0; excess--) {
-    let widestIndex = -1;
-    let most = SHORTEST;
-    for (const [index, width] of widths.entries()) {
-      if (columns[index]?.shrink === true && width > most) {
-        widestIndex = index;
-        most = width;
-      }
-    }
-    if (widestIndex === -1) break;
-    widths[widestIndex] = most - 1;
-  }
+/** Takes from the widest column that may shrink, then from the widest of several words, until the room suffices. */
+function fitWidths(lines: readonly (readonly string[])[], columns: readonly Column[], room: number): readonly number[] {
+  const cellsOf = (index: number): readonly string[] => lines.map((cells) => cells[index] ?? '');
+  const widths = columns.map((_, index) => widest(cellsOf(index)));
+  const cuts = columns.map(({ shrink }) => (shrink === true ? SHORTEST : Number.POSITIVE_INFINITY));
+  takeFrom(widths, cuts, room);
+  if (sum(widths) <= room) return widths;
+  const words = columns.map(({ shrink }, index) =>
+    shrink === true ? Number.POSITIVE_INFINITY : widest(cellsOf(index).flatMap((cell) => cell.split(' '))),
+  );
+  takeFrom(widths, words, room);
   return widths;
+}
+
+function takeFrom(widths: number[], shortest: readonly number[], room: number): void {
+  for (let excess = sum(widths) - room; excess > 0; excess--) {
+    const from = widths.reduce(
+      (best, width, index) => (width > (shortest[index] ?? 0) && width > (widths[best] ?? 0) ? index : best),
+      -1,
+    );
+    if (from === -1) return;
+    widths[from] = (widths[from] ?? 0) - 1;
+  }
 }
 
 /** Columns of a terminal that the text takes: wide characters and emoji two, combining marks none. */
 export function displayWidth(text: string): number {
-  return SIMPLE.test(text) ? text.length : stringWidth()(text);
+  const plain = text.includes('\u001b') ? stripVTControlCharacters(text) : text;
+  return SIMPLE.test(plain) ? plain.length : stringWidth()(plain);
 }
 
 /** The text if it fits into so many columns, else its beginning and an ellipsis. No character is cut in two. */
@@ -136,6 +158,32 @@ export function wrap(text: string, width: number): readonly string[] {
   }
   return [...lines, line];
 }
+
+/**
+ * The text with each line broken at spaces to so many columns. A second column goes on below its beginning, the text of
+ * a message behind its bar, any other line indented. A command stays whole, so that it can be copied.
+ */
+export function fill(text: string, width: number): string {
+  if (!Number.isFinite(width)) return text;
+  return text.replaceAll(/[^\n]+/g, (line) => (displayWidth(line) <= width ? line : fillLine(line, width)));
+}
+
+function fillLine(line: string, width: number): string {
+  if (WHOLE.test(line)) return line;
+  const [, first = '', bar = '', left = '', gap = ''] = LEAD.exec(line) ?? [];
+  const at = displayWidth(first + left + gap);
+  if (bar === '' && gap !== '' && at > width / 2)
+    return `${first}${left}\n${fillLine(`${first}    ${line.slice((first + left + gap).length)}`, width)}`;
+  const hang = bar === '' ? ' '.repeat(gap === '' ? displayWidth(first) + GAP : at) : first;
+  const [head = '', ...more] = wrap(line.slice(first.length), width - displayWidth(first));
+  const below = more.length === 0 ? [] : wrap(more.join(' '), width - displayWidth(hang));
+  return [first + head, ...below.map((one) => hang + one.trimStart())].map((one) => one.trimEnd()).join('\n');
+}
+
+/** A command without words about it, and a record of a log. */
+const WHOLE = /^\s*(?:(?:npx )?handbill [a-z](?:(?! {2}).)*$|\{)/;
+/** The blanks, the bar of a message, the first column, and what is between it and the next. */
+const LEAD = /^(\s*(\| )?)(?:(\S+(?: \S+)*)( {2,}))?/;
 
 /** Columns for sentences: those of the terminal, 80 where no terminal shows them (Infinity). */
 export function proseWidth(width: number): number {

@@ -101,7 +101,7 @@ describe('a project in order', () => {
     const { status, out } = await handbillHere(project.root, ['doctor'], { env: { PATH: process.env['PATH'] } });
     expect(status).toBe(0);
     expect(out).toMatch(/^ok +ledger +\.handbill\/ledger\.db: whole, \d+ KiB, 1 run$/m);
-    expect(out).toMatch(/^warning +git +git does not ignore the ledger.*\n {10,}Add to \.gitignore: \.handbill\/$/m);
+    expect(out).toMatch(/^warning +git +git does not ignore the ledger.*\n {4}Add to \.gitignore: \.handbill\/$/m);
     expect(out).toMatch(/\n\n0 problems, 1 warning\.\n$/);
     const quiet = await handbillHere(project.root, ['doctor', '--quiet'], { env: { PATH: process.env['PATH'] } });
     expect(quiet).toEqual({ status: 0, out: '', err: '' });

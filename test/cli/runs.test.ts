@@ -30,6 +30,6 @@ test('runs are listed last active first; one that was killed is interrupted', as
   expect(text.status).toBe(0);
   const lines = text.out.trim().split('\n');
   expect(lines).toHaveLength(3);
-  expect(lines[1]).toContain(second);
+  expect(lines[1]).toMatch(/^interrupted +second /);
   await remove();
 });

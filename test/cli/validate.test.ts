@@ -21,7 +21,7 @@ test('a good campaign: one line with the figures, exit 0, nothing written', asyn
   const root = await project({});
   const { status, out, err } = await handbill(root, ['validate']);
   expect(status).toBe(0);
-  expect(out).toBe('campaigns/hello/campaign.yaml: 3 recipients, 2 to send, 1 skipped (1 duplicate), 2 parts: ok\n');
+  expect(out).toBe('hello: 3 recipients, 2 to send, 1 skipped (1 duplicate), 2 parts: ok\n');
   expect(err).toContain('warning[unassigned-number]');
   expect(err).toContain('1 more row.');
   expect(err).toContain('campaigns/hello/people.csv:2');
@@ -60,7 +60,7 @@ test('--recipients takes a list from outside of the project', async () => {
   const { status, out } = await handbill(root, ['validate', 'hello', '--recipients', join(elsewhere, 'list.csv')]);
   expect({ status, out }).toEqual({
     status: 0,
-    out: 'campaigns/hello/campaign.yaml: 1 recipient, 1 to send, 1 part: ok\n',
+    out: 'hello: 1 recipient, 1 to send, 1 part: ok\n',
   });
 });
 
@@ -90,7 +90,7 @@ test('errors in files and templates of several campaigns come together', async (
   expect(err).toContain('campaigns/other/campaign.yaml:2');
   expect(err).toContain('Did you mean "channel"?');
   expect(err).toContain('error[duplicate-campaign-name]');
-  expect(out.split('\n')).toHaveLength(4);
+  expect(out.split('\n')).toHaveLength(5);
 });
 
 test('of many errors, what is wrong with a file comes before faults in rows, and the most frequent of these first', async () => {
@@ -103,7 +103,7 @@ test('of many errors, what is wrong with a file comes before faults in rows, and
   const { out, err } = await handbill(root, ['validate', 'campaigns']);
   const codes = [...err.matchAll(/^error\[([\w-]+)\]/gm)].map(([, code]) => code);
   expect(codes).toEqual(['missing-variable', 'unknown-key', 'invalid-address', 'invalid-address']);
-  expect(out.split('\n')[1]).toMatch(/^campaigns\/hello.* error/);
+  expect(out.split('\n')[1]).toMatch(/^hello .* error/);
 });
 
 test('a limit is checked', async () => {

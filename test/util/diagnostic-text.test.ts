@@ -16,9 +16,9 @@ const diagnostic: Diagnostic = {
 };
 
 /** The line and the carets below it, without the gutter. */
-function excerpt(source: string, column: number, length = 1): readonly [line: string, caret: string] {
+function excerpt(source: string, column: number, length = 1, width = 107): readonly [line: string, caret: string] {
   const at = { file: 'f', line: 1, column, length };
-  const lines = formatDiagnostics([{ ...diagnostic, at, source }], plain).split('\n');
+  const lines = formatDiagnostics([{ ...diagnostic, at, source }], { ...plain, width }).split('\n');
   return [(lines[2] ?? '').replace(/^ {2}1 \| ?/, ''), (lines[3] ?? '').replace(/^ {4}\| /, '')];
 }
 
@@ -32,8 +32,6 @@ describe('formatDiagnostics', () => {
         '    | ^^^^^^',
         '  help: Did you mean "channel"?',
         '',
-        '1 error',
-        '',
       ].join('\n'),
     );
   });
@@ -41,7 +39,7 @@ describe('formatDiagnostics', () => {
   it('shows only the place without a line of the file', () => {
     const { source: _, hint: __, ...rest } = diagnostic;
     expect(formatDiagnostics([rest], plain)).toBe(
-      'error[unknown-key]: "chanel" is not a key of a campaign.\n  campaigns/hello/campaign.yaml:3:1\n\n1 error\n',
+      'error[unknown-key]: "chanel" is not a key of a campaign.\n  campaigns/hello/campaign.yaml:3:1\n',
     );
   });
 
@@ -55,9 +53,18 @@ describe('formatDiagnostics', () => {
         .split('\n')
         .at(-1);
     expect(last([diagnostic, diagnostic, warning], {})).toBe('2 errors, 1 warning');
-    expect(last([warning], {})).toBe('1 warning');
+    expect(formatDiagnostics([warning], plain)).not.toContain('1 warning');
     expect(last([diagnostic, diagnostic, warning], { limit: 1 })).toBe('2 errors, 1 warning (2 not shown)');
     expect(last([diagnostic, diagnostic], { limit: 1, total: 20 })).toBe('20 errors (19 not shown)');
+  });
+
+  it('names pages where there is something to read, not for a slip that the hint corrects', () => {
+    const { hint: _, ...open } = diagnostic;
+    const explained = (list: readonly Diagnostic[]) => formatDiagnostics(list, { ...plain, explain: true });
+    expect(explained([diagnostic])).toBe(formatDiagnostics([diagnostic], plain));
+    expect(explained([{ ...open, code: 'usage' }])).not.toContain('More:');
+    expect(explained([open])).toMatch(/\n\nMore: handbill help unknown-key\n$/);
+    expect(explained([open, open])).toMatch(/\n\n2 errors\nMore: handbill help unknown-key\n$/);
   });
 
   it('puts colour around the same text', () => {
@@ -97,7 +104,12 @@ describe('the caret', () => {
     expect(line.length).toBeLessThanOrEqual(102);
     expect(line).toMatch(/^…x+HEREy+…$/);
     expect(line.slice(caret.indexOf('^'), caret.lastIndexOf('^') + 1)).toBe('HERE');
-    expect(excerpt(`HERE${'y'.repeat(500)}`, 1, 4)[0]).toMatch(/^HEREy{96}…$/);
+    expect(excerpt(`HERE${'y'.repeat(500)}`, 1, 4, 108)[0]).toMatch(/^HEREy{96}…$/);
+    for (const width of [40, 80]) {
+      const [narrow, below] = excerpt(`${'x'.repeat(500)}HERE${'y'.repeat(500)}`, 501, 4, width);
+      expect(narrow).toHaveLength(width - '  1 | '.length);
+      expect(narrow.slice(below.indexOf('^'), below.lastIndexOf('^') + 1)).toBe('HERE');
+    }
   });
 
   it('costs nothing on a line of a megabyte', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { cut, displayWidth, table } from '../../src/util/table.ts';
+import { cut, displayWidth, fill, table } from '../../src/util/table.ts';
 
 describe('displayWidth', () => {
   test.each([
@@ -85,19 +85,66 @@ describe('table', () => {
     const rows = [['a'.repeat(300), 'b']];
     expect(table(rows, [{ shrink: true }, {}], { width: Number.POSITIVE_INFINITY })).toBe(`${'a'.repeat(300)}  b\n`);
   });
-  it('becomes several lines a row where columns have no room, and cuts none of them', () => {
-    const columns = [{ title: 'Run' }, { title: 'Accepted', align: 'right' as const }, { shrink: true }];
+  it('drops columns where the table is too wide, the least important first, before it cuts what people read', () => {
+    const columns = [
+      { title: 'run' },
+      { title: 'place', drop: 1 },
+      { title: 'text', shrink: true },
+      { title: 'id', drop: 2 },
+    ];
+    const rows = [['spring', 'Paris', 'Who is this, please?', 'a1b2c3']];
+    const at = (width: number) => table(rows, columns, { width });
+    expect(at(43)).toBe('run     place  text                  id\nspring  Paris  Who is this, please?  a1b2c3\n');
+    expect(at(40)).toBe('run     place  text               id\nspring  Paris  Who is this, ple…  a1b2c3\n');
+    expect(at(37)).toBe('run     place  text\nspring  Paris  Who is this, please?\n');
+    expect(at(28)).toBe('run     text\nspring  Who is this, please?\n');
+    expect(table([['spring', '', 'Who?', '']], columns, { width: 80 })).toBe('run     text\nspring  Who?\n');
+    expect(at(14)).toBe('run     text\nspring  Who i…\n');
+  });
+  it('breaks cells at spaces where columns have no room, and cuts none of them', () => {
+    const columns = [{ title: 'Run' }, { title: 'Accepted', align: 'right' as const }, {}];
     const rows = [
       ['hello-00c0ffee', '4,980', 'the API took the message'],
       ['日本-00c0ffee', '1', ''],
     ];
-    expect(table(rows, columns, { width: 20, below: (row) => (row === 0 ? '    below\n' : '') })).toBe(
-      'hello-00c0ffee\n  Accepted: 4,980\n  the API took the\n  message\n    below\n日本-00c0ffee\n  Accepted: 1\n',
+    expect(table(rows, columns, { width: 34, below: (row) => (row === 0 ? '    below\n' : '') })).toBe(
+      'Run             Accepted\nhello-00c0ffee     4,980  the API\n                          took the\n                          message\n    below\n日本-00c0ffee          1\n',
     );
   });
   it('puts lines below their rows', () => {
     const rows = [['a'], ['b']];
     const below = (row: number) => `  of ${row}\n`;
     expect(table(rows, [{ title: 'T' }], { width: 80, below })).toBe('T\na\n  of 0\nb\n  of 1\n');
+  });
+});
+
+describe('fill', () => {
+  it.each([
+    ['short', 'short'],
+    ['a sentence that is longer than it', 'a sentence that is\n  longer than it'],
+    ['  help: a hint that is longer', '  help: a hint that\n    is longer'],
+    ['ok  clock  the clock is ten seconds late', 'ok  clock  the clock\n    is ten seconds\n    late'],
+    ['send hello --env x  to the first', 'send hello --env x\n    to the first'],
+    ['    | a text of some words', '    | a text of some\n    | words'],
+    ['  npx handbill send a-long-name --env production', '  npx handbill send a-long-name --env production'],
+    ['handbill send a-long-name  to the sandbox', 'handbill send a-long-name\n    to the sandbox'],
+    ['{"code": "usage", "message": "x"}', '{"code": "usage", "message": "x"}'],
+    ['\u001b[1merror\u001b[0m: a b c d e f g h i j', '\u001b[1merror\u001b[0m: a b c d e f g\n  h i j'],
+  ])('%j', (text, filled) => {
+    expect(fill(`${text}\n${text}\n`, 20)).toBe(`${filled}\n${filled}\n`);
+    expect(fill(text, Number.POSITIVE_INFINITY)).toBe(text);
+  });
+  it('is never wider where a word has room, and loses no word', () => {
+    const words = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '日'), minLength: 1, maxLength: 4 }), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(words, fc.nat(6), (given, indent) => {
+        const text = ' '.repeat(indent) + given.join(' ');
+        const filled = fill(text, 20);
+        for (const line of filled.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(20);
+        expect(filled.trim().split(/\s+/)).toEqual(given);
+      }),
+    );
   });
 });

@@ -66,23 +66,21 @@ const COLOURS: Readonly<Record<DoctorCheck['status'], string>> = {
   skipped: '2',
 };
 
-function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): string {
+function checkupText({ checks, totals }: Checkup, { colour, tableWidth }: CommandContext): string {
   const style = (cell: string, row: number): string => {
     const status = checks[row]?.status;
     return colour.out && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
   };
-  // Not cut to the width: half a sentence says nothing. An argument or a value of a file may be a phone number, so
-  // numbers are masked.
+  // An argument or a value of a file may be a phone number, so numbers are masked.
   const rows = checks.map(({ status, check, of, message }) => [
     WORDS[status],
     maskNumbers(of === null ? check : `${check} ${of}`),
     maskNumbers(message),
   ]);
-  const lines = table(rows, [{ style }, {}, {}], { width: Number.MAX_SAFE_INTEGER }).split('\n');
-  const indent = ' '.repeat(lines[0]?.indexOf(rows[0]?.[2] ?? '') ?? 0);
-  const shown = checks.flatMap(({ hint, status }, i) => [
-    lines[i] ?? '',
-    ...(hint === null || status === 'ok' ? [] : [`${indent}${safeLine(maskNumbers(hint))}`]),
-  ]);
-  return `${shown.join('\n')}\n\n${countOf(totals.problems, 'problem')}, ${countOf(totals.warnings, 'warning')}.\n`;
+  const below = (row: number): string => {
+    const { hint = null, status = 'ok' } = checks[row] ?? {};
+    return hint === null || status === 'ok' ? '' : `    ${safeLine(maskNumbers(hint))}\n`;
+  };
+  const shown = table(rows, [{ style }, {}, {}], { width: tableWidth ?? Number.POSITIVE_INFINITY, below });
+  return `${shown}\n${countOf(totals.problems, 'problem')}, ${countOf(totals.warnings, 'warning')}.\n`;
 }

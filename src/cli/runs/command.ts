@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Commit, Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
@@ -7,9 +8,10 @@ import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts'
 import { summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
-import { countOf, instant, number } from '../../report/words.ts';
+import { countOf, number } from '../../report/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
+import { createOffset } from '../../util/time.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
@@ -48,7 +50,13 @@ export function configure(command: Command, context: CommandContext): void {
       await context.out(
         given.format === 'json'
           ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
-          : `${paused}${spent}${runsTable(runs, context.tableWidth ?? context.width, given.commit !== undefined)}`,
+          : `${paused}${spent}${runsTable(runs, {
+              width: context.tableWidth ?? context.width,
+              colour: context.colour.out,
+              nowMs: context.now(),
+              timeZone: project.timeZone,
+              withCommits: given.commit !== undefined,
+            })}`,
       );
     });
   });
@@ -93,21 +101,90 @@ function closeText({ run, environment, occurrence }: Report, what: string): stri
   return safeLine(`The run ${run} (${environment}, ${occurrence}) ${what}.`);
 }
 
-function runsTable(runs: readonly Report[], width: number, withCommits: boolean): string {
+interface RunsShown {
+  /** Infinity: a program may read it, so that each run has its id and all its facts. */
+  readonly width: number;
+  readonly colour: boolean;
+  readonly nowMs: number;
+  readonly timeZone: string;
+  readonly withCommits: boolean;
+}
+
+/** A terminal gets a line for each run: by its campaign's name where that names one run, without what all have in common. */
+function runsTable(runs: readonly Report[], { width, colour, nowMs, timeZone, withCommits }: RunsShown): string {
   if (runs.length === 0) return withCommits ? 'No run from this commit.\n' : 'No run yet.\n';
-  const rows = runs.map(({ run, environment, occurrence, state, startedAt, totals, commits = [] }) => [
-    run,
-    environment,
-    occurrence,
-    instant(startedAt).slice(0, '2026-11-21 09:00'.length),
-    state,
-    `${number(totals.accepted)}/${number(totals.recipients)}`,
-    withCommits ? shortCommits(commits) : totals.inDoubt === 0 ? '' : number(totals.inDoubt),
-  ]);
+  const isWhole = !Number.isFinite(width);
+  const counts = Map.groupBy(runs, ({ campaign }) => campaign);
+  const offset = createOffset(timeZone);
+  const clock = (ms: number): string => new Date(ms + offset(ms)).toISOString().slice(0, '2026-11-21T09:00'.length);
+  const today = clock(nowMs).slice(0, '2026-11-21'.length);
   const doubts = runs.some(({ totals }) => totals.inDoubt > 0);
-  const columns = withCommits ? [...COLUMNS.slice(0, -1), { title: 'commit' }] : COLUMNS;
+  const differ = (of: (run: Report) => string): boolean => isWhole || new Set(runs.map(of)).size > 1;
+  const all: readonly (Column & { readonly cell: (run: Report) => string; readonly isShown?: boolean })[] = [
+    {
+      title: 'state',
+      cell: ({ state }) => state,
+      style: (cell, row) => {
+        const style = STYLES[runs[row]?.state ?? 'running'];
+        return colour ? styleText(style, cell, { validateStream: false }) : cell;
+      },
+    },
+    {
+      title: 'run',
+      cell: ({ run, campaign }) => (isWhole || counts.get(campaign)?.length !== 1 ? run : campaign),
+    },
+    {
+      title: 'environment',
+      shrink: true,
+      drop: 2,
+      isShown: differ(({ environment }) => environment),
+      cell: ({ environment }) => environment,
+    },
+    {
+      title: 'occurrence',
+      shrink: true,
+      drop: 1,
+      isShown: differ(({ occurrence }) => occurrence),
+      cell: ({ occurrence }) => occurrence,
+    },
+    {
+      title: 'started',
+      cell: ({ startedAt }) => clock(Date.parse(startedAt)).replace(`${today}T`, '').replace('T', ' '),
+    },
+    { title: 'done', align: 'right', cell: doneShare },
+    {
+      title: 'accepted',
+      align: 'right',
+      drop: 3,
+      cell: ({ totals }) => `${number(totals.accepted)}/${number(totals.recipients)}`,
+    },
+    withCommits
+      ? { title: 'commit', cell: ({ commits = [] }) => shortCommits(commits) }
+      : {
+          title: 'in doubt',
+          align: 'right',
+          isShown: isWhole || doubts,
+          cell: ({ totals: { inDoubt } }) => (inDoubt === 0 ? '' : number(inDoubt)),
+        },
+  ];
+  const columns = all.filter(({ isShown = true }) => isShown);
+  const rows = runs.map((run) => columns.map(({ cell }) => cell(run)));
   return `${table(rows, columns, { width })}${doubts ? IN_DOUBT : ''}`;
 }
+
+/** Of those who are to be sent to: a recipient whom a rule leaves out is not progress. */
+function doneShare({ totals: { recipients, skipped, deferred, pending } }: Report): string {
+  const all = recipients - skipped;
+  return all === 0 ? '' : `${Math.floor((100 * (all - deferred - pending)) / all)}%`;
+}
+
+const STYLES = {
+  running: 'cyan',
+  finished: 'green',
+  partial: 'yellow',
+  halted: 'red',
+  interrupted: 'yellow',
+} as const satisfies Record<Report['state'], string>;
 
 /** `1a2b3c4d* +1`: that of the last start, `*` for files that were not as committed, and how many there were before. */
 function shortCommits(commits: readonly Commit[]): string {
@@ -118,14 +195,3 @@ function shortCommits(commits: readonly Commit[]): string {
 }
 
 const IN_DOUBT = '\nWho is in doubt, and what to do about it: handbill doubt list\n';
-
-/** Narrow enough for 80 columns; `report` has the rest. */
-const COLUMNS: readonly Column[] = [
-  { title: 'run' },
-  { title: 'environment', shrink: true },
-  { title: 'occurrence', shrink: true },
-  { title: 'started (UTC)' },
-  { title: 'state' },
-  { title: 'accepted', align: 'right' },
-  { title: 'in doubt', align: 'right' },
-];

@@ -4,9 +4,10 @@ import { type DiagnosticTextOptions, formatDiagnostics } from '../../util/diagno
 
 /** Prints diagnostics, if there are any, on stderr. */
 export function complain(
-  { err, colour }: Pick<CommandContext, 'err' | 'colour'>,
+  { err, colour, width }: Pick<CommandContext, 'err' | 'colour'> & Partial<Pick<CommandContext, 'width'>>,
   diagnostics: readonly Diagnostic[],
   options: Partial<DiagnosticTextOptions> = {},
 ): void {
-  if (diagnostics.length > 0) err(formatDiagnostics(diagnostics, { colour: colour.err, ...options }));
+  if (diagnostics.length > 0)
+    err(formatDiagnostics(diagnostics, { colour: colour.err, ...(width === undefined ? {} : { width }), ...options }));
 }

@@ -54,20 +54,33 @@ function isSilent(quiet: boolean, { errors }: Validation): boolean {
 }
 
 const printText: Print = async (run, { context, out, quiet, toFile }) => {
-  const validation = await run({});
+  const campaigns = new Map<Code, Set<string | null>>();
+  const validation = await run({
+    onDiagnostic({ code, severity }, campaign) {
+      if (severity !== 'warning') return;
+      const known = campaigns.get(code);
+      if (known === undefined) campaigns.set(code, new Set([campaign]));
+      else known.add(campaign);
+    },
+  });
   const silent = isSilent(quiet, validation);
-  if (!silent) complain(validation, context);
+  if (!silent) complain(validation, context, campaigns);
   if (!silent || toFile) await out(filesText(validation.files, context));
   if (!silent) context.err(validation.notes.map((note) => `Note: ${safeLine(note)}\n`).join(''));
   return validation;
 };
 
-function complain(validation: Validation, context: CommandContext): void {
+function complain(
+  validation: Validation,
+  context: CommandContext,
+  campaigns: ReadonlyMap<Code, ReadonlySet<string | null>> = new Map(),
+): void {
   const { shown, below } = byCause(validation);
-  const warnings = uniqueOf(summedUp(validation));
+  const warnings = uniqueOf(summedUp(validation, campaigns));
   context.err(
     formatDiagnostics([...shown, ...warnings], {
       colour: context.colour.err,
+      width: context.width,
       total: validation.errors + warnings.length,
       below: (diagnostic) => below.get(diagnostic) ?? '',
       explain: context.terminal !== undefined,
@@ -174,7 +187,10 @@ const BLOCK = 64 * 1024;
 const MAX_HELD = 10_000;
 
 /** The warnings, one for all rows of a kind, even of those not kept; those of rows last, the most important first. */
-function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
+function summedUp(
+  { diagnostics, counts }: Validation,
+  campaigns: ReadonlyMap<Code, ReadonlySet<string | null>>,
+): readonly Diagnostic[] {
   const shown = new Set<Code>();
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
   const rank = ({ code }: Diagnostic): number => PER_ROW.indexOf(code);
@@ -185,34 +201,47 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
       if (!PER_ROW.includes(one.code) && count <= SHOWN) return [one];
       if (shown.has(one.code)) return [];
       shown.add(one.code);
-      return [{ ...one, message: sumUp(one.message, count) }];
+      return [{ ...one, message: sumUp(one.message, count, campaigns.get(one.code)?.size) }];
     });
 }
 
-/** A sentence for one campaign, a table for several. */
+/** A sentence for one campaign, a table for several: those with errors last, where they are seen, above the sums. */
 function filesText(files: readonly ValidatedFile[], { tableWidth, width }: CommandContext): string {
-  if (files.length < 2) return files.map(fileLine).join('');
-  const rows = files.map(({ file, errors, estimate, sample }) => [
-    sample === null ? file : `${file} (sample ${sample})`,
+  const isOnce = ({ name }: ValidatedFile): boolean => files.filter((one) => one.name === name).length === 1;
+  const named = files.map((file) => ({ ...file, shown: shownName(file, isOnce(file)) }));
+  if (files.length < 2) return named.map(fileLine).join('');
+  const sorted = named.toSorted((a, b) => Number(a.errors > 0) - Number(b.errors > 0));
+  const rows = sorted.map(({ shown, errors, estimate }) => [
+    shown,
     estimate === null ? '' : number(estimate.rows),
     estimate === null ? '' : number(estimate.send),
     estimate === null || Object.keys(estimate.encodings).length === 0 ? '' : number(estimate.parts),
     errors === 0 ? 'ok' : countOf(errors, 'error'),
     estimate === null ? '' : leftOut(estimate),
   ]);
+  const sum = (of: (estimate: Estimate) => number): string =>
+    number(files.reduce((total, { estimate }) => total + (estimate === null ? 0 : of(estimate)), 0));
+  const failed = files.filter(({ errors }) => errors > 0).length;
+  const all = [sum(({ rows }) => rows), sum(({ send }) => send), sum(({ parts }) => parts)];
+  const state = failed === 0 ? 'all ok' : `${number(failed)} with errors`;
   const right = { align: 'right' as const };
   return table(
-    rows,
+    [...rows, [countOf(files.length, 'campaign'), ...all, state]],
     [
       { title: 'campaign' },
       { title: 'recipients', ...right },
       { title: 'to send', ...right },
-      { title: 'parts', ...right },
-      { title: '' },
-      { title: 'left out', shrink: true },
+      { title: 'parts', ...right, drop: 1 },
+      {},
+      { title: 'left out', shrink: true, drop: 2 },
     ],
     { width: tableWidth ?? width },
   );
+}
+
+/** The file where another campaign has the name. */
+function shownName({ file, name, sample }: ValidatedFile, isOnce: boolean): string {
+  return `${name !== null && isOnce ? name : file}${sample === null ? '' : ` (sample ${sample})`}`;
 }
 
 /** `6 condition, 1 duplicate, 2 invalid` */
@@ -221,8 +250,7 @@ function leftOut({ skipped, deferred, invalid }: Estimate): string {
   return all.flatMap(([reason, count]) => (count > 0 ? [`${number(count)} ${reason}`] : [])).join(', ');
 }
 
-function fileLine({ file, errors, estimate, sample }: ValidatedFile): string {
+function fileLine({ shown, errors, estimate }: ValidatedFile & { readonly shown: string }): string {
   const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
-  const read = sample === null ? '' : ` (sample ${safeLine(sample)})`;
-  return `${safeLine(file)}${read}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
+  return `${safeLine(shown)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
 }

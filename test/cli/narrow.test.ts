@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import { displayWidth } from '../../src/util/table.ts';
+import { handbillHere } from './in-process.ts';
+import { projectWith } from './run-handbill.ts';
+
+const T0 = Date.parse('2026-11-20T09:00:00Z');
+const AT_80 = { outIsTerminal: true, width: 80, tableWidth: 80 };
+
+const campaign = (name: string, text = 'Hello {{name}}', more = ''): Record<string, string> => ({
+  [`campaigns/${name}/campaign.yaml`]: `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "${text}" }\nrecipients: people.csv\n${more}`,
+  [`campaigns/${name}/people.csv`]: 'msisdn,name\n+447700900123,Ada\n',
+});
+
+it('11 runs are 11 lines below their titles, by name where that is enough', async () => {
+  const { root, remove } = await projectWith({ 'handbill.yaml': 'timeZone: Europe/Paris\n' });
+  try {
+    const ledger = openLedger(join(root, '.handbill', 'ledger.db'), { mode: 'write', nowMs: T0 });
+    const ids = Array.from({ length: 11 }, (_, i) => {
+      const name = i < 9 ? `regional-announcement-${i}` : 'every-weekday-morning';
+      const occurrence = i < 9 ? 'once' : `2026-11-${i + 9}T08:00:00Z`;
+      const draft = ledger.beginLoad(
+        { environment: 'sandbox', campaign: name, occurrence },
+        { channel: 'sms', nowMs: T0 + i },
+      );
+      return ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'x', nowMs: T0 + i }), T0 + i * 60_000)
+        .run.id;
+    });
+    ledger.close();
+    const now = () => T0 + 3_600_000;
+    const { out } = await handbillHere(root, ['runs'], { ...AT_80, now });
+    const lines = out.trimEnd().split('\n');
+    expect(lines).toHaveLength(12);
+    expect(lines[0]).toMatch(/^state +run +occurrence +started/);
+    expect(lines[1]).toMatch(new RegExp(`^interrupted +${ids[10]} +2026-11-19T08:0.* 10:10`));
+    expect(lines[11]).toMatch(/^interrupted +regional-announcement-0 +once +10:00/);
+    for (const line of lines) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+    // A program finds each run by its id, and all of its facts.
+    const piped = await handbillHere(root, ['runs'], { tableWidth: Number.POSITIVE_INFINITY, now });
+    for (const id of ids) expect(piped.out).toMatch(new RegExp(` ${id} +sandbox `));
+    const tomorrow = await handbillHere(root, ['runs'], { ...AT_80, now: () => T0 + 86_400_000 });
+    expect(tomorrow.out).toContain('2026-11-20 10:10');
+  } finally {
+    await remove();
+  }
+});
+
+it('20 campaigns are checked in 22 lines: their names, what is wrong last, the sums', async () => {
+  const names = Array.from({ length: 19 }, (_, i) => `a-campaign-with-a-rather-long-name-${i}`);
+  const files = Object.assign({}, ...names.map((name) => campaign(name)), campaign('broken', 'Hello {{nam}}'));
+  const { root, remove } = await projectWith(files);
+  try {
+    const { out, err } = await handbillHere(root, ['validate'], AT_80);
+    const lines = out.trimEnd().split('\n');
+    expect(lines).toHaveLength(22);
+    expect(lines[1]).toMatch(/^a-campaign-with-a-rather-long-name-0 +1 +1 +1 +ok$/);
+    expect(lines.at(-2)).toMatch(/^broken +1 error$/);
+    expect(lines.at(-1)).toMatch(/^20 campaigns +19 +19 +19 +1 with errors$/);
+    for (const line of lines) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+    expect(err).toContain('The same kind in 18 more rows, in 19 campaigns.');
+  } finally {
+    await remove();
+  }
+});
+
+it.each<[command: string[]]>([
+  [['--help']],
+  [['send', '--help']],
+  [['help', 'outcomes']],
+  [['doctor']],
+  [['preview', 'a-campaign-with-a-long-name']],
+  [['due', '--dry-run']],
+  [['plan', 'a-campaign-with-a-long-name']],
+  [['schedule']],
+  [['person', '+447700900123']],
+])('%j has no line wider than 80 columns, but for what is to be copied', async (command) => {
+  const text = 'Hello {{name}}, this is a message that is longer than a line of the terminal on which it is shown';
+  const { root, remove } = await projectWith(
+    campaign('a-campaign-with-a-long-name', text, 'schedule: { cron: 0 9 * * 1-5 }\n'),
+  );
+  try {
+    const { out } = await handbillHere(root, command, AT_80);
+    expect(out.split('\n').length).toBeGreaterThan(2);
+    for (const line of out.split('\n')) {
+      if (/^ *(?:npx )?handbill /.test(line)) continue;
+      expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+    }
+  } finally {
+    await remove();
+  }
+});
