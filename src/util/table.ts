@@ -31,7 +31,7 @@ interface TableOptions {
 
 const GAP = 2;
 const SHORTEST = 4;
-/** So much of a column that shrinks is worth more than a column that may be dropped. */
+/** Columns are dropped until those that shrink have this width. */
 const READABLE = 16;
 
 /** Each line ends with a newline. Shows control characters and line breaks. Shows titles if any column has one. */

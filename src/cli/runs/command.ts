@@ -172,7 +172,7 @@ function runsTable(runs: readonly Report[], { width, colour, nowMs, timeZone, wi
   return `${table(rows, columns, { width })}${doubts ? IN_DOUBT : ''}`;
 }
 
-/** Of those who are to be sent to: a recipient whom a rule leaves out is not progress. */
+/** The share of those who are to be sent to: recipients that a rule leaves out are no progress. */
 function doneShare({ totals: { recipients, skipped, deferred, pending } }: Report): string {
   const all = recipients - skipped;
   return all === 0 ? '' : `${Math.floor((100 * (all - deferred - pending)) / all)}%`;
