@@ -9,7 +9,7 @@ import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { secretVariable } from '../scaffold/environment.ts';
-import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
+import { exampleSender, IGNORED, scaffold, takesOf } from '../scaffold/scaffold.ts';
 import { safe, shellWord } from '../util/escape.ts';
 import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { repositoryOf } from '../util/git.ts';
@@ -98,6 +98,9 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   await makeFiles(root, missing);
   const notes = [
     ...(provider === undefined ? [] : providerNotes(provider, channel, missing.has(PROJECT_FILE))),
+    ...(options.from === undefined || takesOf(channel, provider)('from')
+      ? []
+      : [`${provider?.title} takes no sender of a campaign: --from is not in campaign.yaml.`]),
     ...(await ignoreNotes(root, existing)),
     ...(await placeNotes(root)),
   ];

@@ -40,7 +40,7 @@ import {
 } from '../send/approved.ts';
 import { openKnown } from '../send/known.ts';
 import { pausedWarning } from '../send/pause.ts';
-import { identityOf, refuseUnsendable } from '../send/prepare.ts';
+import { beginRefusals, identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
@@ -178,6 +178,8 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   const again = [elsewhere?.found(), run === null ? null : otherProvider(run, made)].filter((one) => one != null);
   const refused = again.filter(({ code }) => !allow.some((one) => one === code));
   if (refused.length > 0) throw refuse(...refused);
+  // A plan is sent later, and perhaps from another machine: only a start, or its preview, refuses for what is so now.
+  const atPresent = run === null ? await beginRefusals(ledger, made, { nowMs: now(), allow }) : [];
   const provenance = await asked;
   const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },
@@ -205,7 +207,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
       ...accepted,
       ...adviseEstimate(campaign, estimate),
       ...budgetNotice(budget),
-      ...again.map((one) => ({ ...one, severity: 'warning' as const })),
+      ...[...again, ...atPresent].map((one) => ({ ...one, severity: 'warning' as const })),
     ],
   };
 }

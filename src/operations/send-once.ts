@@ -13,16 +13,14 @@ import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '..
 import { endsSoon } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import type { CameBack } from '../report/tally.ts';
-import { overRefusal } from '../schedule/occurrence.ts';
 import type { Api } from '../send/api.ts';
 import { refuseOtherList } from '../send/approved.ts';
 import { asksReports } from '../send/canary.ts';
 import { cameBack, countDeliveries } from '../send/deliveries.ts';
-import { staleReports } from '../send/fetched.ts';
 import { needsShared } from '../send/list-workers.ts';
 import type { Memory } from '../send/memory.ts';
 import { refuseWhilePaused } from '../send/pause.ts';
-import { identityOf, interruptedEarly, olderRuns, type Prepared, prepareRun } from '../send/prepare.ts';
+import { beginRefusals, identityOf, interruptedEarly, olderRuns, type Prepared, prepareRun } from '../send/prepare.ts';
 import { type SendPass, sendListening, sendRounds } from '../send/rounds.ts';
 import { type RunEnd, sendRun } from '../send/run.ts';
 import { lockRun } from '../send/run-lock.ts';
@@ -35,7 +33,6 @@ import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
-import { isTest } from '../util/occurrence-name.ts';
 import { durationMs } from '../util/units.ts';
 import { notConfirmed, type ResolvedOptions } from './options.ts';
 import { joinReplies, planOf } from './project.ts';
@@ -133,12 +130,8 @@ async function sendApproved(
   if (options.isDue !== true) onEvent?.({ kind: 'warnings', warnings: olderRuns(ledger, plan) });
   await callWorkersBack(ledger, identityOf(plan));
   if (ledger.findRun(identityOf(plan)) === null) {
-    const over = allow.includes('too-late') ? null : await overRefusal(campaign, plan.occurrence, now());
-    const isStale = isTest(plan.occurrence)
-      ? null
-      : staleReports(ledger, campaign.project, plan.environment, { nowMs: now(), allow });
-    const refused = over ?? isStale;
-    if (refused !== null) throw refuse(refused);
+    const refused = await beginRefusals(ledger, plan, { nowMs: now(), allow });
+    if (refused.length > 0) throw refuse(...refused);
   }
   const interrupt = options.signal ?? new AbortController().signal;
   const opened = { plan, ledger, prices, suppressions, interrupt };

@@ -24,15 +24,20 @@ export function causeOf({ outcome, reason, httpStatus, error, delivery = null }:
     const code = httpStatus === null ? (reason ?? outcome) : `HTTP ${httpStatus}`;
     return short(words === '' ? code : `${code}: ${words}`);
   }
-  return delivery !== null && LOST.has(delivery) ? short(words === '' ? delivery : words) : null;
+  if (delivery === null || !LOST.has(delivery)) return null;
+  // The code of an error is no words.
+  return short(/\p{L}/u.test(words) ? words : [delivery, words].filter((part) => part !== '').join(': '));
 }
 
 function general(text: string): string {
   const words = text.trim().split(/\s+/);
-  return words
-    .map((word) => (word.includes('@') || word.replace(/\D+/g, '').length >= ID_DIGITS ? '…' : word))
-    .join(' ');
+  const kept = words.map((word) => (word.includes('@') || word.replace(/\D+/g, '').length >= ID_DIGITS ? '…' : word));
+  if (kept.some((word) => word !== '…')) return kept.join(' ');
+  return CODE.test(text.trim()) ? text.trim() : '';
 }
+
+/** An error that is nothing but a number of this length is a code, as `30005`: telephone numbers are longer. */
+const CODE = /^\d{1,6}$/;
 
 /** Becomes part of a URL, which cannot hold half a character. */
 function short(text: string): string {

@@ -78,14 +78,19 @@ function campaignFiles(project: NewProject): readonly (readonly [path: string, t
   ];
 }
 
+/** Whether a request of the provider has a place for a value of a campaign: `from`, `content.buttons`. */
+export function takesOf(channel: Channel, provider: Provider | undefined): (name: string) => boolean {
+  const { address } = CHANNEL_TABLE[channel];
+  const kinds = provider === undefined ? [] : (['text', 'template'] as const);
+  const request = kinds.map((kind) => provider && requestFor(provider, channel, kind, address)).find((one) => one);
+  return (name) => request == null || leftOut(placedBy(request), name, true).length === 0;
+}
+
 /** The sender and the message, without what the provider cannot send. */
 function messageLines({ channel, from, provider }: NewProject): string {
   const { init, address } = CHANNEL_TABLE[channel];
-  const [text, template] = (['text', 'template'] as const).map(
-    (kind) => provider && requestFor(provider, channel, kind, address),
-  );
-  const request = text ?? template;
-  const takes = (name: string): boolean => request == null || leftOut(placedBy(request), name, true).length === 0;
+  const text = provider && requestFor(provider, channel, 'text', address);
+  const takes = takesOf(channel, provider);
   const sender = takes('from') ? `from: ${yamlWord(from)}\n` : '';
   if (text === null)
     return `${sender}template: { id: your-template } # its id at the provider; columns are its variables\n`;

@@ -33,12 +33,14 @@ import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
+import { overRefusal as occurrenceOver } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { iso } from '../util/time.ts';
 import { STAYS_MS } from './canary.ts';
 import { countUnreached, joinReplies, resolveByReports } from './deliveries.ts';
+import { staleReports } from './fetched.ts';
 import { openRunKeys } from './run-keys.ts';
 import { findWinner, joinEvidence, rememberWinner, winnerIn, winnerOfRun } from './winner.ts';
 
@@ -558,6 +560,17 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
     const message = `An older run of this campaign (${run.occurrence}) is open: ${countOf(rows, 'recipient')} may still be sent to.`;
     return [warning('run-open', message, { hint })];
   });
+}
+
+/** Why a start would not begin the run now: its occurrence is over, or an opt-out may not have been fetched. */
+export async function beginRefusals(
+  ledger: Pick<Ledger, 'events'> | null,
+  { campaign, environment, occurrence }: Plan,
+  given: Pick<LateOptions, 'allow' | 'nowMs'>,
+): Promise<readonly Diagnostic[]> {
+  const over = given.allow.includes('too-late') ? null : await occurrenceOver(campaign, occurrence, given.nowMs);
+  const stale = isTest(occurrence) ? null : staleReports(ledger, campaign.project, environment, given);
+  return [over, stale].filter((one) => one !== null);
 }
 
 interface LateOptions {

@@ -21,14 +21,12 @@ import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { hashList } from '../recipients/read.ts';
 import { createFormats } from '../report/locale.ts';
-import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
 import { requireApproval } from './approved.ts';
-import { staleReports } from './fetched.ts';
 import { type KnownSources, openKnown } from './known.ts';
 import { pausedWarning } from './pause.ts';
-import { continueRefusals, identityOf, olderRuns } from './prepare.ts';
+import { beginRefusals, continueRefusals, identityOf, olderRuns } from './prepare.ts';
 import { createPacker } from './producer.ts';
 import { planInForce } from './standing.ts';
 import { checkWinner } from './winner.ts';
@@ -188,9 +186,7 @@ async function refusalsOf(
   if (run !== null && ledger !== null && list !== null) {
     return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run, list))];
   }
-  const over = allow.includes('too-late') ? null : await overRefusal(campaign, plan.occurrence, nowMs);
-  const stale = staleReports(ledger, campaign.project, environment, { nowMs, allow });
-  return [...ofCommit, ...[over, stale].filter((one) => one !== null)];
+  return [...ofCommit, ...(await beginRefusals(ledger, plan, { nowMs, allow }))];
 }
 
 const NONE: readonly SendRequest[] = [];

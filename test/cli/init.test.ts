@@ -238,6 +238,16 @@ describe('a provider', () => {
     expect(filesIn(folder.path('campaigns'))).toEqual(['hello/campaign.yaml', 'hello/people.csv']);
   });
 
+  it('that takes no sender says that --from is not used', async () => {
+    using folder = createProject({});
+    const made = async (name: string, provider: string): Promise<string> =>
+      (await handbillHere(folder.root, ['init', name, '--provider', provider, '--from', 'Riverside'])).out;
+    expect(await made('one', 'govuk-notify')).toContain(
+      'GOV.UK Notify takes no sender of a campaign: --from is not in campaign.yaml.',
+    );
+    expect(await made('two', 'twilio')).not.toContain('--from');
+  });
+
   it.each(CASES)('%s can send what it gets on %s, and so can the sandbox', async (name, channel) => {
     using folder = createProject({});
     const made = await handbillHere(folder.root, ['init', '--provider', name, '--channel', channel]);

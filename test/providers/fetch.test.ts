@@ -589,6 +589,9 @@ describe('where the environment says fetch: true', () => {
     nowMs += 24 * HOUR;
     expect((await run('preview', 'hello', '--env', 'production')).err).toContain('reports-stale');
     expect((await run('due', '--dry-run', '--env', 'production')).err).toContain('reports-stale');
+    // A plan is sent later: it warns, and the start with it decides.
+    const planned = await run('plan', 'hello', '--env', 'production');
+    expect([planned.status, planned.err]).toEqual([0, expect.stringContaining('warning[reports-stale]')]);
   });
 
   it('a run that has begun goes on, however old the last fetch is', async () => {

@@ -572,7 +572,7 @@ ${facts([
   ['Inputs', several ? inputsText(step) : null],
   ['Message id', step.messageId === null ? null : html`<code>${step.messageId}</code>`],
   ['Reference', reference === null || step.attempts === 0 ? null : copied(reference)],
-  ['What the API said', step.error],
+  [step.outcome === 'accepted' ? 'What the delivery report said' : 'What the API said', step.error],
   [
     'Parts',
     step.parts === null ? null : `${formats.number(step.parts)}${step.encoding === null ? '' : ` in ${step.encoding}`}`,

@@ -60,7 +60,7 @@ export function recipientsOf(
     { title: 'Status', isFigure: true },
     { title: 'Attempts', isFigure: true },
     ...(reported ? [{ title: 'Delivery' }] : []),
-    { title: 'What the API said' },
+    { title: 'Error' },
   ];
   const shown = rows.map((one) => {
     const who = one.to ?? one.key;
