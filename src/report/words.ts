@@ -153,7 +153,7 @@ export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, r
   );
 }
 
-/** For the terminal: `delivered 395`, `read 150`; empty without reports. */
+/** For the terminal: `delivered 395 (read 150)`, `not delivered 5`; empty without reports. */
 export function returnedWords(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
   say: Formats = PLAIN,
@@ -162,15 +162,19 @@ export function returnedWords(
   const { delivered, read, replied, optedOut } = returnedOf(deliveries);
   const lost = [...LOST].reduce((sum, state) => sum + (deliveries[state] ?? 0), 0);
   const open = deliveryBase(totals, Object.values(deliveries)) - delivered - lost;
-  const further = [
+  const words = (all: readonly (readonly [string, number])[]): readonly string[] =>
+    all.flatMap(([word, count]) => (count === 0 ? [] : [`${word} ${say.number(count)}`]));
+  // A recipient who read or answered the message is among the delivered ones.
+  const among = words([
     ['read', read ?? 0],
     ['replied', replied],
     ['opted out', optedOut],
+  ]).join(', ');
+  const others = words([
     ['not delivered', lost],
     ['no final report', open],
-  ] as const;
-  const some = further.flatMap(([word, count]) => (count === 0 ? [] : [`${word} ${say.number(count)}`]));
-  return [`delivered ${say.number(delivered)}`, ...some];
+  ]);
+  return [`delivered ${say.number(delivered)}${among === '' ? '' : ` (${among})`}`, ...others];
 }
 
 /** The most frequent causes, `821 HTTP 422: Sender name not registered`, and the number of others. */
