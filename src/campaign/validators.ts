@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { problem, refuse } from '../errors.ts';
 import type { Json } from '../util/json.ts';
+import { onDemand } from '../util/on-demand.ts';
 
 export type FileKind = 'campaign' | 'project' | 'provider';
 
@@ -39,9 +40,7 @@ export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
   provider: JSON.parse(TEXTS.provider) as Schema,
 };
 
-export function schemaFingerprint(): string {
-  return hash('sha256', Object.values(TEXTS).join('\0'));
-}
+export const schemaFingerprint = onDemand((): string => hash('sha256', Object.values(TEXTS).join('\0')));
 
 /** The schemas that dist/ was built with; sources have none. */
 declare const BUILT_SCHEMAS: string | undefined;

@@ -5,7 +5,6 @@ import type { CommandContext, Terminal } from '../operations/context.ts';
 import { safe, withoutCommands } from '../util/escape.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
 import { fill } from '../util/table.ts';
-import { boundMemory } from './shared/memory.ts';
 import { createWriter } from './shared/writer.ts';
 import { overviewFor } from './table.ts';
 
@@ -20,7 +19,6 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const overview = overviewFor(args);
     if (overview === null) {
-      boundMemory();
       if (!HELP.some((word) => args.includes(word))) {
         const { withEnvFile } = await import('./shared/env-file.ts');
         const { env, warnings } = await withEnvFile(process.env, context.cwd);

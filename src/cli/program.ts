@@ -6,6 +6,7 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { forReader, jsonText } from '../util/escape.ts';
 import { fill } from '../util/table.ts';
 import { version } from '../util/version.ts';
+import { boundMemory } from './shared/memory.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
 
@@ -41,6 +42,8 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   };
   const context: CommandContext = { ...given, out, stamp };
   const program = createProgram(context, (text) => written.push(context.out(text)));
+  // Not before the command is loaded: V8 takes no code that Node has compiled for it once a flag has changed.
+  program.hook('preAction', boundMemory);
   program.hook('preAction', (_program, command) => {
     const asked = command.opts<{ format?: string }>().format;
     isJson = asked === 'json';

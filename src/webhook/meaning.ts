@@ -1,4 +1,5 @@
 import type { ReplyMeaning, ReplyRules } from '../model.ts';
+import { onDemand } from '../util/on-demand.ts';
 
 /**
  * Words with which people opt out, and opt in. Case, accents, spaces and hyphens do not count (`foldText`). English
@@ -124,8 +125,9 @@ function foldText(text: string): FoldedText {
   const tokens: string[] = [];
   const words: number[] = [];
   const folded = foldLetters(text.slice(0, MAX_CHARACTERS));
-  for (const [number, word] of folded.split(BETWEEN_WORDS).entries()) {
-    for (const token of word.split(BETWEEN_TOKENS)) {
+  for (const [number, word] of folded.split(/[^\p{L}\p{N}\p{M}‐_-]+/u).entries()) {
+    // Hyphens join the parts of a word.
+    for (const token of word.split(/[‐_-]+/u)) {
       if (token === '') continue;
       tokens.push(token);
       words.push(number);
@@ -141,7 +143,9 @@ export function foldWord(word: string): string {
 
 function foldLetters(text: string): string {
   // NFKC would make a space with an accent of the acute that some type for an apostrophe.
-  const bare = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '').replace(APOSTROPHES, '');
+  const seen = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '');
+  // Within a word: `don't` and `dont` are one.
+  const bare = seen.replace(/(?<=[\p{L}\p{N}])['’‘`ʼ]+(?=[\p{L}\p{N}])/gu, '');
   // First to capitals, so that `ß` is `ss` and a dotless `ı` an `i`; neither depends on the locale of the process.
   const oneCase = bare.toUpperCase().toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC');
   return oneCase.replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
@@ -171,13 +175,6 @@ const SPELLED: Readonly<Record<string, string>> = {
 };
 const SPELLINGS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'gu');
 
-/** Within a word: `don't` and `dont` are one. */
-const APOSTROPHES = /(?<=[\p{L}\p{N}])['’‘`ʼ]+(?=[\p{L}\p{N}])/gu;
-
-/** Hyphens join the parts of a word. */
-const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}‐_-]+/u;
-const BETWEEN_TOKENS = /[‐_-]+/u;
-
 /**
  * The meaning of a reply, by words only and without guessing:
  *
@@ -197,16 +194,16 @@ export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWor
   const bare = withoutPoliteness(folded);
   if (bare.tokens.length > 0 && consistsOf(bare.tokens, clear)) return 'opt-out';
   if (beginsShortWith(bare, first)) return 'opt-out';
-  if (START.has(bare.tokens.join(''))) return 'opt-in';
+  if (known().start.has(bare.tokens.join(''))) return 'opt-in';
   const mayMeanIt =
     isForReview(tokens, first) ||
     isSlip(bare.tokens, first) ||
-    CENSORED.test(foldLetters(text.slice(0, MAX_CHARACTERS)));
+    // `f***`, `sh*t`; not `*stop*`, which is bold.
+    /(?<![\p{L}*])(?:(?:\p{L}|fu|sh|cu|bi)\*{2,}|\p{L}{1,3}\*+\p{L})/iu.test(
+      foldLetters(text.slice(0, MAX_CHARACTERS)),
+    );
   return mayMeanIt ? 'review' : 'answer';
 }
-
-/** `f***`, `sh*t`; not `*stop*`, which is bold. */
-const CENSORED = /(?<![\p{L}*])(?:(?:\p{L}|fu|sh|cu|bi)\*{2,}|\p{L}{1,3}\*+\p{L})/iu;
 
 /** Characters used instead of words. */
 const STOP_SIGNS = /[🛑⛔🚫🖕]/u;
@@ -220,27 +217,30 @@ interface OptOutWords {
 
 const fold = (list: readonly string[]): ReadonlySet<string> => new Set(list.map(foldWord).filter((one) => one !== ''));
 
-const FIRST = fold(STOP_WORDS);
-const CLEAR: ReadonlySet<string> = new Set([...FIRST, ...fold(WHOLE_STOP_WORDS)]);
-const START = fold(START_WORDS);
-const POLITE = fold(POLITE_WORDS);
-const MESSAGES = fold(MESSAGE_WORDS);
-const KNOWN: OptOutWords = { clear: CLEAR, first: FIRST };
-
-/** Wordings as they occur in a text, with a space around each token. */
-const WORDINGS = [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldText(wording).tokens));
-
-const SWORN = [...fold(CURSES)];
+/** Folded when the first reply is read, which most commands never do. */
+const known = onDemand(() => {
+  const first = fold(STOP_WORDS);
+  return {
+    first,
+    clear: new Set([...first, ...fold(WHOLE_STOP_WORDS)]) as ReadonlySet<string>,
+    start: fold(START_WORDS),
+    polite: fold(POLITE_WORDS),
+    messages: fold(MESSAGE_WORDS),
+    /** As they occur in a text, with a space around each token. */
+    wordings: [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldText(wording).tokens)),
+    sworn: [...fold(CURSES)],
+  };
+});
 
 /** Words of a project count like `stop`. Its rules are one object as long as it runs. */
 const OWN = new WeakMap<readonly string[], OptOutWords>();
 
 function wordsOf(stopWords: readonly string[]): OptOutWords {
-  if (stopWords.length === 0) return KNOWN;
+  if (stopWords.length === 0) return known();
   let found = OWN.get(stopWords);
   if (found === undefined) {
     const own = fold(stopWords);
-    found = { clear: new Set([...CLEAR, ...own]), first: new Set([...FIRST, ...own]) };
+    found = { clear: new Set([...known().clear, ...own]), first: new Set([...known().first, ...own]) };
     OWN.set(stopWords, found);
   }
   return found;
@@ -250,12 +250,13 @@ function wordsOf(stopWords: readonly string[]): OptOutWords {
 const MOST_TOKENS = 4;
 
 function withoutPoliteness({ tokens, words }: FoldedText): FoldedText {
+  const { polite } = known();
   let [from, to] = [0, tokens.length];
   for (let taken = true; taken; ) {
     taken = false;
     for (let count = Math.min(MOST_TOKENS, to - from); count > 0; count--) {
-      if (POLITE.has(tokens.slice(from, from + count).join(''))) from += count;
-      else if (POLITE.has(tokens.slice(to - count, to).join(''))) to -= count;
+      if (polite.has(tokens.slice(from, from + count).join(''))) from += count;
+      else if (polite.has(tokens.slice(to - count, to).join(''))) to -= count;
       else continue;
       taken = true;
       break;
@@ -292,9 +293,10 @@ function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boo
     }
   }
   const text = spaced(tokens);
-  if (WORDINGS.some((wording) => text.includes(wording))) return true;
-  if (tokens.some((token) => SWORN.some((curse) => token.startsWith(curse)))) return true;
-  return tokens.some((token) => CLEAR.has(token)) && tokens.some((token) => MESSAGES.has(token));
+  const { wordings, sworn, clear, messages } = known();
+  if (wordings.some((wording) => text.includes(wording))) return true;
+  if (tokens.some((token) => sworn.some((curse) => token.startsWith(curse)))) return true;
+  return tokens.some((token) => clear.has(token)) && tokens.some((token) => messages.has(token));
 }
 
 /** Whether the first word of a short text is an opt-out word with something at its end, or with two letters swapped. */
@@ -306,7 +308,7 @@ function isSlip(tokens: readonly string[], first: ReadonlySet<string>): boolean 
     if (token.startsWith(word) && !ORDINARY.test(token)) return true;
     if (onceEach(token) === onceEach(word) || isSwapped(token, word)) return true;
   }
-  return WITH_DIGITS.test(token) && CLEAR.has(token.replace(WITH_DIGITS, ''));
+  return WITH_DIGITS.test(token) && known().clear.has(token.replace(WITH_DIGITS, ''));
 }
 
 const MOST_SLIP_TOKENS = 3;
@@ -342,7 +344,7 @@ function spaced(tokens: readonly string[]): string {
 
 /** A reply may quote the message that it answers, and have a signature, or the footer of a phone. */
 function withoutQuotation(text: string): string {
-  const at = text.search(QUOTATION);
+  const at = text.search(quotation());
   return at > 0 && /[\p{L}\p{N}]/u.test(text.slice(0, at)) ? text.slice(0, at) : text;
 }
 
@@ -370,8 +372,11 @@ const SHORT_FOOTERS = words(
   'sent from my, get outlook for, von meinem iphone, envoyé de mon, enviado desde mi, inviato da iphone',
 );
 
-const QUOTATION = new RegExp(
-  `\\r?\\n[ \\t]*(?:>|-- ?(?:\\r?\\n|$)|_{5,}|-{5,}|${FOOTERS.join('|')})|\\s(?:${SHORT_FOOTERS.join('|')})` +
-    '|\\r?\\n[^\\r\\n]{1,200}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)[^\\r\\n]{0,100}:',
-  'iu',
+const quotation = onDemand(
+  () =>
+    new RegExp(
+      `\\r?\\n[ \\t]*(?:>|-- ?(?:\\r?\\n|$)|_{5,}|-{5,}|${FOOTERS.join('|')})|\\s(?:${SHORT_FOOTERS.join('|')})` +
+        '|\\r?\\n[^\\r\\n]{1,200}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)[^\\r\\n]{0,100}:',
+      'iu',
+    ),
 );

@@ -11,7 +11,7 @@ import { BUSY_TIMEOUT_MS } from '../sqlite-connection.ts';
 import { ledgerOver } from '../stores.ts';
 import { type Bridge, openBridge } from './bridge.ts';
 import { PostgresConnection } from './postgres-connection.ts';
-import { SCHEMA, SCHEMA_HASH } from './schema.ts';
+import { schema as ours } from './schema.ts';
 import { checkServerAddress } from './server.ts';
 
 /** Longest time to reach a server and get its first answers. */
@@ -180,7 +180,7 @@ interface Held {
 /** @throws HandbillError with exit status 7 if the ledger is of another handbill */
 function held(asker: Asker): Held {
   const [version, schema, newestMs, timeline] = ask(asker, HELD) ?? [];
-  if (Number(version) !== VERSION || schema !== SCHEMA_HASH) throw otherSchema(asker.path, Number(version));
+  if (Number(version) !== VERSION || schema !== ours().hash) throw otherSchema(asker.path, Number(version));
   return { newestMs: Number(newestMs), timeline: Number(timeline) };
 }
 
@@ -211,8 +211,8 @@ function make(asker: Asker, nowMs: number): void {
   ask(asker, 'SELECT pg_advisory_xact_lock($1)', [MAKERS]);
   // Another process began at the same time, and was first.
   if (ask(asker, IS_MISSING)?.[0] === 1) {
-    ask(asker, SCHEMA.join(';\n'));
-    ask(asker, FIRST, [VERSION, SCHEMA_HASH, nowMs, asker.server.timeline]);
+    ask(asker, ours().sql);
+    ask(asker, FIRST, [VERSION, ours().hash, nowMs, asker.server.timeline]);
   }
   ask(asker, 'COMMIT');
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { onDemand } from '../../util/on-demand.ts';
 import { TABLES, TRIGGERS, type Trigger } from '../schema.ts';
 import { counting } from '../suppressions.ts';
 
@@ -159,10 +160,10 @@ function trigger({ name, table, on, when, quick, unless, refuses, but, statement
   ];
 }
 
-/** A shared ledger, in one schema, in which the session makes tables and indexes. */
-export const SCHEMA: readonly string[] = [
+/** The statements of a shared ledger, in one schema, in which the session makes tables and indexes. */
+const statements = (): readonly string[] => [
   'CREATE SCHEMA IF NOT EXISTS handbill',
-  // `schema_hash` is the hash of these statements (`SCHEMA_HASH`).
+  // `schema_hash` is the hash of these statements.
   `CREATE TABLE ledger (
   only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
   version BIGINT NOT NULL,
@@ -194,5 +195,8 @@ export const SCHEMA: readonly string[] = [
   AS 'SELECT substring(uuid_send(gen_random_uuid()) FROM 1 FOR $1)'`,
 ];
 
-/** Identifies a ledger of another build. */
-export const SCHEMA_HASH = hash('sha256', SCHEMA.join(';\n'), 'hex');
+/** `hash` identifies a ledger of another build. */
+export const schema = onDemand(() => {
+  const sql = statements().join(';\n');
+  return { sql, hash: hash('sha256', sql, 'hex') };
+});
