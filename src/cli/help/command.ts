@@ -52,7 +52,7 @@ function answerTo([first, ...rest]: readonly string[], program: Command, shown: 
   return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
 }
 
-/** What reports and lists call an outcome, a reason, a state or a delivery, as a sentence for each. */
+/** A sentence for each thing that reports call by this word: an outcome, a reason, a state, a delivery. */
 function meaningsOf(word: string): readonly string[] {
   const of = (words: Readonly<Record<string, string>>): string | undefined =>
     Object.hasOwn(words, word) ? words[word] : undefined;
