@@ -100,8 +100,6 @@ function readDomain(written: string): string | AddressProblem {
 
 /** Quotation marks that word processors put in place of `'`. */
 const TYPED_QUOTES = /[‘’‚‛“”„′´]/u;
-const LATIN = /\p{Script=Latin}/u;
-const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 
 /**
  * Why an address is probably a mistake or hard to deliver to: characters other than ASCII before the `@` (RFC 6531).
@@ -116,7 +114,8 @@ export function doubtAboutEmail(email: string): AddressProblem | null {
     const problem = `has ${quote} (${codeOf(quote)}) before the "@", where a word processor may have changed an apostrophe`;
     return { problem, hint: "Type the address again, with ' or without it." };
   }
-  const foreign = LATIN.test(local) ? OTHER_SCRIPT.exec(local)?.[0] : undefined;
+  const otherScript = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+  const foreign = /\p{Script=Latin}/u.test(local) ? otherScript.exec(local)?.[0] : undefined;
   if (foreign !== undefined) {
     const problem = `mixes letters of two alphabets before the "@": ${foreign} (${codeOf(foreign)}) only looks like a Latin one`;
     return { problem, hint: 'Type the address again.' };

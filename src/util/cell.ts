@@ -1,3 +1,5 @@
+import { onDemand } from './on-demand.ts';
+
 /* Invisible characters come along when texts are copied and exported. Lists, templates and conditions ignore them. */
 
 /** Shown as part of the character before them, such as an emoji or a flag. */
@@ -6,32 +8,33 @@ const UNSEEN = String.raw`[\s\p{Cc}\p{DI}\u2800\ufff9-\ufffb]`;
 /** The joiners of Indian and Arabic letters and of emoji are spelling; behind any other character they are nothing. */
 const JOINERS = String.raw`(?<![\p{M}\p{sc=Arab}\p{sc=Syrc}\p{ExtPict}])[\u200c\u200d]`;
 const HIDDEN = String.raw`(?![\s\u200c\u200d${SELECTORS}])${UNSEEN}|${JOINERS}`;
-const ONLY_BLANKS = new RegExp(`^${UNSEEN}*$`, 'u');
-const ALL_HIDDEN = new RegExp(HIDDEN, 'gu');
-const BLANK_BEFORE = new RegExp(String.raw`^(?:\s|${HIDDEN})$`, 'u');
+const onlyBlanks = onDemand(() => new RegExp(`^${UNSEEN}*$`, 'u'));
+/* Made with the first such cell: a pattern with classes of Unicode takes 0.1 ms to make. */
+const allHidden = onDemand(() => new RegExp(HIDDEN, 'gu'));
+const blankBefore = onDemand(() => new RegExp(String.raw`^(?:\s|${HIDDEN})$`, 'u'));
 /** The character before is needed to judge a joiner. */
-const BLANK_BEHIND = new RegExp(String.raw`^[^]?(?:\s|${HIDDEN})$`, 'u');
+const blankBehind = onDemand(() => new RegExp(String.raw`^[^]?(?:\s|${HIDDEN})$`, 'u'));
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 /** Nothing but white space and characters that cannot be seen. */
 export function isBlank(text: string): boolean {
   // Most cells begin with a printable character.
   const first = text.charCodeAt(0);
-  return text === '' || ((first <= 0x20 || first > 0x7e) && ONLY_BLANKS.test(text));
+  return text === '' || ((first <= 0x20 || first > 0x7e) && onlyBlanks().test(text));
 }
 
 export function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
-  while (start < end && isBlankAt(text, start, BLANK_BEFORE)) start += 1;
-  while (end > start && isBlankAt(text, end - 1, BLANK_BEHIND)) end -= 1;
+  while (start < end && isBlankAt(text, start, blankBefore)) start += 1;
+  while (end > start && isBlankAt(text, end - 1, blankBehind)) end -= 1;
   return text.slice(start, end);
 }
 
-function isBlankAt(text: string, at: number, blank: RegExp): boolean {
+function isBlankAt(text: string, at: number, blank: () => RegExp): boolean {
   const unit = text.charCodeAt(at);
   if (unit > 0x20 && unit < 0x7f) return false;
-  return blank.test(blank === BLANK_BEFORE ? text.charAt(at) : characterBefore(text, at) + text.charAt(at));
+  return blank().test(blank === blankBefore ? text.charAt(at) : characterBefore(text, at) + text.charAt(at));
 }
 
 function characterBefore(text: string, at: number): string {
@@ -41,7 +44,7 @@ function characterBefore(text: string, at: number): string {
 
 /** Composed (NFC), white space as one space, without unseen characters. Blanks at the ends stay, for parts of texts. */
 export function comparedPart(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(ALL_HIDDEN, '').replace(/\s+/gu, ' ').normalize('NFC');
+  return PLAIN.test(text) ? text : text.replace(allHidden(), '').replace(/\s+/gu, ' ').normalize('NFC');
 }
 
 /** As `comparedPart`, without blanks at the ends: keys, names of columns, and cells in conditions are compared by it. */

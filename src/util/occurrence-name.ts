@@ -36,7 +36,7 @@ const TEST = /^test-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:-(?:variant|fallbac
  */
 export function readOccurrence(text: string, rules: OccurrenceRules): OccurrenceReading {
   const shown = JSON.stringify(text.slice(0, 40));
-  if (!NAME.test(text)) {
+  if (!/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u.test(text)) {
     const hint = 'Name it in 1 to 100 characters on one line, such as 2026-11-21 or spring-2.';
     return { message: `${shown} cannot be the name of an occurrence.`, hint };
   }
@@ -102,7 +102,6 @@ function unread(shown: string, kind: TextKind, scheduled: boolean): OccurrenceRe
 }
 
 const EXAMPLE = '2026-11-24T10:00:00Z';
-const NAME = /^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u;
 
 /** Full-width digits, dashes of word processors and spaces that do not break, as a keyboard writes them. */
 function plainForm(text: string): string {

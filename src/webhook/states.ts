@@ -1,4 +1,5 @@
 import type { DeliveryState } from '../model.ts';
+import { onDemand } from '../util/on-demand.ts';
 
 /**
  * Words of public APIs for the state of a message, folded as `foldName` does. `cancelled` is `rejected`: the message
@@ -24,10 +25,13 @@ const WORDS: Readonly<Record<DeliveryState, string>> = {
   unknown: 'unknown',
 };
 
-const TABLE: ReadonlyMap<string, DeliveryState> = new Map(
-  (Object.entries(WORDS) as [DeliveryState, string][]).flatMap(([state, words]) =>
-    words.split(/\s+/).map((word) => [foldName(word), state] as const),
-  ),
+const table = onDemand(
+  (): ReadonlyMap<string, DeliveryState> =>
+    new Map(
+      (Object.entries(WORDS) as [DeliveryState, string][]).flatMap(([state, words]) =>
+        words.split(/\s+/).map((word) => [foldName(word), state] as const),
+      ),
+    ),
 );
 
 /** Groups of Infobip, which are numbers only in `status.groupId`. */
@@ -52,10 +56,10 @@ export function foldStates(written: Readonly<Record<string, DeliveryState>>): Re
 export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): DeliveryState | null {
   if (word.length > MAX_WORD) return null;
   const folded = foldName(word);
-  const known = own.get(folded) ?? TABLE.get(folded);
+  const known = own.get(folded) ?? table().get(folded);
   if (known !== undefined) return known;
   const last = LAST_PART.exec(word)?.[0];
-  return last === undefined ? null : (TABLE.get(foldName(last)) ?? null);
+  return last === undefined ? null : (table().get(foldName(last)) ?? null);
 }
 
 export function stateOfGroup(group: string): DeliveryState | null {

@@ -61,18 +61,15 @@ export function url(value: string): string {
 
 /** A word with letters of both cases stays (`McDonald`); `'` begins a word after one letter (`O'Brien`). */
 export function title(value: string, locale: string): string {
-  return value.replace(WORD, (word, index: number) => {
+  return value.replace(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu, (word, index: number) => {
     const small = lower(word, locale);
     if (word !== small && word !== upper(word, locale)) return word;
     const before = value.slice(Math.max(0, index - 4), index);
-    if (/['\u2019]$/.test(before) && !SINGLE_LETTER.test(before)) return small;
+    if (/['\u2019]$/.test(before) && !/(?:^|[^\p{L}\p{M}\p{N}])\p{L}.$/u.test(before)) return small;
     const first = String.fromCodePoint(small.codePointAt(0) ?? 0);
     return upper(first, locale) + small.slice(first.length);
   });
 }
-
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu;
-const SINGLE_LETTER = /(?:^|[^\p{L}\p{M}\p{N}])\p{L}.$/u;
 
 /** By Unicode SpecialCasing and ECMA-402; other languages are faster. */
 function hasOwnCasing(locale: string): boolean {
