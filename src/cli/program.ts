@@ -73,9 +73,7 @@ export async function runProgram(asked: readonly string[], given: CommandContext
     // help.
     if (error.exitCode !== 0) {
       const { usageError } = await import('./usage.ts');
-      const { environmentsHere } = await import('./shared/named-environment.ts');
-      const name = entry === undefined ? null : fullName(program, entry.name, args);
-      throw await usageError(error, name, () => environmentsHere(context.cwd));
+      throw usageError(error, entry === undefined ? null : fullName(program, entry.name, args));
     }
   } finally {
     LEDGER_WARNINGS.unsubscribe(hear);

@@ -1,5 +1,6 @@
 import type { InputFile, WinnerMetric } from './campaign.ts';
 import type { Commit } from './commit.ts';
+import type { Delivery } from './event.ts';
 import type { Outcome, OutcomeState } from './outcome.ts';
 import type { Pause } from './pause.ts';
 import type { Channel } from './words.ts';
@@ -46,6 +47,8 @@ export interface Report {
   readonly postedFrom?: string;
   readonly occurrence: string;
   readonly state: RunState;
+  /** For people: the state of the run, how far the messages came, the most frequent cause of failures. */
+  readonly verdict: string;
   readonly halt: Halt | null;
   readonly ledger: string;
   readonly startedAt: string;
@@ -67,6 +70,8 @@ export interface Report {
   /** Where messages were made from several versions of the inputs: each, and the recipients whose message is of it. */
   readonly versions?: readonly VersionResult[];
   readonly totals: Totals;
+  /** The same recipients in words for people, from their delivery reports too; absent in `runs`, which reads no reports. */
+  readonly ends?: Ends;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly requests: RequestFigures;
   readonly sms: {
@@ -93,7 +98,7 @@ export interface Report {
   readonly winner?: WinnerDecision;
   /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
   readonly winnerAt?: string;
-  /** Why messages were refused, never left or are in doubt, in the API's words, most frequent first; absent for none. */
+  /** Why messages were refused, never left, are in doubt or did not arrive, in the API's words, most frequent first; absent for none. */
   readonly causes?: readonly ReportedCause[];
 }
 
@@ -112,8 +117,10 @@ export interface VersionResult {
 }
 
 export interface ReportedCause {
-  readonly outcome: 'rejected' | 'failed' | 'in-doubt';
-  /** Status and words of the API, without addresses and ids; null: of several causes that are too many to name. */
+  readonly outcome: OutcomeState;
+  /** For an accepted message that did not arrive: the state in its delivery report. */
+  readonly delivery?: Delivery;
+  /** Status and words of the API or of the report, without addresses and ids; null: of several causes that are too many to name. */
   readonly cause: string | null;
   readonly count: number;
 }
@@ -156,6 +163,20 @@ export interface StepTotals {
   /** Among those accepted or in doubt, as in `sms`. */
   readonly parts: number;
   readonly cost: number | null;
+}
+
+/** How far the message to each recipient came: each recipient counts once. */
+export interface Ends {
+  /** A report or a reply proves it, whatever the API had answered. */
+  readonly delivered: number;
+  /** The API took it, and no report has decided since. */
+  readonly sent: number;
+  /** Refused, never posted, or reported as not delivered. */
+  readonly notDelivered: number;
+  readonly unclear: number;
+  readonly notSent: number;
+  readonly waits: number;
+  readonly notTried: number;
 }
 
 export interface Totals {

@@ -20,12 +20,12 @@ import {
 import { readPriceList } from '../plan/estimate.ts';
 import { createReferences } from '../plan/expand.ts';
 import { spelled } from '../providers/reference.ts';
-import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
+import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
 import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
-import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
-import { summarise, withCauses } from '../send/summary.ts';
+import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
+import { summarise } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
@@ -125,8 +125,7 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
   const { campaign } = await sentCampaign(found, reading.project, resolved);
   using _ = ledger.hold();
-  const returned = cameBack(ledger, found, countDeliveries(ledger, found), campaign);
-  return withCauses(ledger, found, summarise(ledger, found, null, campaign, returned));
+  return summarise(ledger, found, null, campaign, cameBack(ledger, found, feedbackOf(ledger, found), campaign));
 }
 
 /**
@@ -183,8 +182,8 @@ export interface Summary {
   readonly campaign: Campaign | null;
   /** As its file is now; null where it cannot be read. */
   readonly now: Campaign | null;
-  readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
-  /** Without delivery reports and replies. */
+  readonly reportOf: (feedback: Feedback) => Report;
+  /** Without causes, delivery reports and replies. */
   readonly plain: () => Report;
   readonly options: ReportOptions;
 }
@@ -207,14 +206,13 @@ export async function openSummary(
     now,
     plain() {
       using _ = ledger.hold();
-      return withCauses(ledger, run, summarise(ledger, run, null, campaign));
+      return summarise(ledger, run, null, campaign);
     },
-    reportOf(deliveries) {
+    reportOf(feedback) {
       using _ = ledger.hold();
       // The run may have changed since the command began.
       const found = ledger.findRun(run) ?? run;
-      const returned = cameBack(ledger, found, deliveries, campaign);
-      return withCauses(ledger, found, summarise(ledger, found, null, campaign, returned));
+      return summarise(ledger, found, null, campaign, cameBack(ledger, found, feedback, campaign));
     },
     options: {
       colour: context.colour.out,
@@ -242,7 +240,7 @@ export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'input
 
 interface RowUses {
   /** Called at the end with reports that match no recipient, by reason. */
-  readonly unmatched?: ReturnType<typeof countDelivery>['addUnmatched'];
+  readonly unmatched?: ReturnType<typeof countFeedback>['addUnmatched'];
   /** For earlier messages. Default: none is shown. */
   readonly referenceOf?: ReferenceOf;
 }
@@ -306,8 +304,8 @@ export function countedRows(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
   referenceOf: ReferenceOf,
-): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => readonly DeliveryCount[] } {
-  const counts = countDelivery();
+): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => Feedback } {
+  const counts = countFeedback();
   function* rows(): Generator<readonly Outcome[]> {
     for (const batch of rowsOf(ledger, run, {}, { unmatched: counts.addUnmatched, referenceOf })) {
       for (const outcome of batch) counts.add(outcome);

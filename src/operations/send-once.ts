@@ -16,7 +16,7 @@ import type { CameBack } from '../report/tally.ts';
 import type { Api } from '../send/api.ts';
 import { refuseOtherList } from '../send/approved.ts';
 import { asksReports } from '../send/canary.ts';
-import { cameBack, countDeliveries } from '../send/deliveries.ts';
+import { cameBack, feedbackOf } from '../send/deliveries.ts';
 import { needsShared } from '../send/list-workers.ts';
 import type { Memory } from '../send/memory.ts';
 import { refuseWhilePaused } from '../send/pause.ts';
@@ -27,7 +27,7 @@ import { lockRun } from '../send/run-lock.ts';
 import { callWorkersBack, createSharing, type Sharing } from '../send/sharing.ts';
 import { planInForce } from '../send/standing.ts';
 import type { PreparedStart } from '../send/start.ts';
-import { summarise, withCauses } from '../send/summary.ts';
+import { summarise } from '../send/summary.ts';
 import { TIMERS } from '../send/timers.ts';
 import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
@@ -340,7 +340,7 @@ function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
   const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
-  const report = withCauses(ledger, run, summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan)));
+  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan));
   const shown = shownBy(plan, prices);
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
 }
@@ -348,7 +348,7 @@ function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs
 export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): StartResult {
   const came = whatCameBack(ledger, end.run, plan);
   const ended = { state: end.state, halt: end.halt };
-  const report = withCauses(ledger, end.run, summarise(ledger, end.run, ended, plan.campaign, came));
+  const report = summarise(ledger, end.run, ended, plan.campaign, came);
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
   return { report, exit, started: true, posted, recovered, ledgerError, ...shownBy(plan, prices) };
@@ -358,10 +358,8 @@ function shownBy({ campaign: { project } }: Plan, prices: PriceList | null) {
   return { currency: prices?.currency ?? null, locale: project.locale, timeZone: project.timeZone };
 }
 
-/** Scans the list if there are any reports or replies. */
-function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
-  const deliveries = countDeliveries(ledger, run);
-  return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
+function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack {
+  return cameBack(ledger, run, feedbackOf(ledger, run), campaign);
 }
 
 /** As the user asked, or as the campaign needs it; null: none, or another process receives. */

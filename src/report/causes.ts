@@ -1,13 +1,5 @@
-import type { Delivery, Outcome, OutcomeState } from '../model.ts';
+import type { Outcome, OutcomeState, ReportedCause } from '../model.ts';
 import { LOST } from './fold-delivery.ts';
-
-export interface CauseCount {
-  /** The outcome of the message, or if that is `accepted`, its delivery. */
-  readonly end: { readonly outcome: OutcomeState } | { readonly delivery: Delivery };
-  /** As from `causeOf`; null: the sum of causes beyond the limit. */
-  readonly cause: string | null;
-  readonly count: number;
-}
 
 const FAILED: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 /** Bounds an API that writes something new into each error. */
@@ -47,17 +39,17 @@ function short(text: string): string {
 /** A word with so many digits is a number, an id or a time. */
 const ID_DIGITS = 5;
 
-export function countCauses(): { add(outcome: Outcome): void; all(): readonly CauseCount[] } {
-  const found = new Map<string, { -readonly [K in keyof CauseCount]: CauseCount[K] }>();
+export function countCauses(): { add(outcome: Outcome): void; all(): readonly ReportedCause[] } {
+  const found = new Map<string, { -readonly [K in keyof ReportedCause]: ReportedCause[K] }>();
   return {
     add(one) {
       const cause = causeOf(one);
       if (cause === null) return;
       const { outcome, delivery = null } = one;
-      const end = FAILED.has(outcome) || delivery === null ? { outcome } : { delivery };
+      const end = FAILED.has(outcome) || delivery === null ? { outcome } : { outcome, delivery };
       const keyOf = (text: string | null): string => JSON.stringify([end, text]);
       const kept = found.has(keyOf(cause)) || found.size < MOST_CAUSES ? cause : null;
-      const known = found.get(keyOf(kept)) ?? { end, cause: kept, count: 0 };
+      const known = found.get(keyOf(kept)) ?? { ...end, cause: kept, count: 0 };
       known.count += 1;
       found.set(keyOf(kept), known);
     },

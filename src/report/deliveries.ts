@@ -2,52 +2,56 @@ import {
   DELIVERIES,
   type Delivery,
   type Outcome,
+  type OutcomeState,
   type Report,
+  type ReportedCause,
   UNMATCHED_REASONS,
   type UnmatchedReason,
   type VariantResult,
 } from '../model.ts';
+import { countCauses } from './causes.ts';
 
 export interface DeliveryCount {
   readonly variant: string | null;
-  /** Null: `count` reports name a message of the run but are not about it, for the reason `unmatched`. */
-  readonly delivery: Delivery | null;
-  readonly unmatched?: UnmatchedReason;
+  readonly outcome: OutcomeState;
+  readonly delivery: Delivery;
   readonly count: number;
 }
 
-export function countDelivery(): {
-  add(outcome: Pick<Outcome, 'variant' | 'delivery'>): void;
-  addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void;
-  all(): readonly DeliveryCount[];
-} {
-  const byVariant = new Map<string | null, Map<Delivery, number>>();
-  const unmatched: DeliveryCount[] = [];
-  return {
-    add({ variant, delivery = null }) {
-      if (delivery === null) return;
-      const counts = byVariant.get(variant) ?? new Map<Delivery, number>();
-      byVariant.set(variant, counts.set(delivery, (counts.get(delivery) ?? 0) + 1));
-    },
-    addUnmatched(counts) {
-      for (const [why, count] of counts) unmatched.push({ variant: null, delivery: null, unmatched: why, count });
-    },
-    all: () => [
-      ...[...byVariant].flatMap(([variant, counts]) =>
-        [...counts].map(([delivery, count]) => ({ variant, delivery, count })),
-      ),
-      ...unmatched,
-    ],
-  };
+/** Counts that need a scan of the list. */
+export interface Feedback {
+  readonly deliveries: readonly DeliveryCount[];
+  /** Reports that name a message of the run but are not about it. */
+  readonly unmatched: NonNullable<Report['unmatchedReports']>;
+  /** The most frequent first. */
+  readonly causes: readonly ReportedCause[];
 }
 
-/** Reports that name a message of the run but are not about it, by reason; null for none. */
-export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Report['unmatchedReports']> | null {
-  const found = UNMATCHED_REASONS.flatMap((why) => {
-    const count = counts.find(({ unmatched }) => unmatched === why)?.count ?? 0;
-    return count === 0 ? [] : [[why, count] as const];
-  });
-  return found.length === 0 ? null : Object.fromEntries(found);
+export function countFeedback(): {
+  add(outcome: Outcome): void;
+  addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void;
+  all(): Feedback;
+} {
+  const groups = new Map<string, { -readonly [K in keyof DeliveryCount]: DeliveryCount[K] }>();
+  let unmatched: Feedback['unmatched'] = {};
+  const causes = countCauses();
+  return {
+    add(one) {
+      causes.add(one);
+      const { variant, outcome, delivery = null } = one;
+      if (delivery === null) return;
+      const key = `${outcome} ${delivery} ${variant ?? ''}`;
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, { variant, outcome, delivery, count: 1 });
+      else known.count += 1;
+    },
+    addUnmatched(counts) {
+      unmatched = Object.fromEntries(
+        UNMATCHED_REASONS.flatMap((why) => (counts.has(why) ? [[why, counts.get(why)]] : [])),
+      );
+    },
+    all: () => ({ deliveries: [...groups.values()], unmatched, causes: causes.all() }),
+  };
 }
 
 export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveries'] {

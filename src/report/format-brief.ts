@@ -1,15 +1,15 @@
-import type { OutcomeState, Report, RunState } from '../model.ts';
+import type { Report, RunState } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
+import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
-import { totalsKey } from './tally.ts';
 import { causeLines, postedWords, returnedWords } from './words.ts';
 
 /** Characters of both lines: a chat or a text message shows them whole. */
 export const BRIEF_LENGTH = 200;
 
-/** Two lines for a chat: the outcomes; delivery reports and the next command. ASCII punctuation. */
+/** Two lines for a chat: how far the messages came; the most frequent cause and the next command. ASCII punctuation. */
 export async function* formatBrief(
   report: Report,
   _outcomes: Outcomes,
@@ -31,7 +31,7 @@ export function briefText(
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;
-  const came = [...returnedWords(report, formats), ...causeLines(report, 1, formats).slice(0, 1)];
+  const came = [...causeLines(report.causes ?? [], 1, formats).slice(0, 1), ...returnedWords(report, formats)];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
   const first = firstLine(report, now, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
@@ -40,7 +40,7 @@ export function briefText(
   return text.replace(/[\u00a0\u202f]/g, ' ');
 }
 
-/** Reserved for delivery reports. */
+/** Reserved for the cause. */
 const CAME_LEAST = 18;
 /** A longer command would displace the outcomes. */
 const NEXT_MOST = 64;
@@ -53,34 +53,26 @@ function adviceOf(report: Report, campaign: string, planPath: string | null): st
   return `next: ${safeLine(short.find((command) => command.length <= NEXT_MOST) ?? '')}`;
 }
 
-/** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 accepted, 12 rejected, 3 in doubt, 5 skipped` */
+/** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 delivered, 3 unclear, 12 not delivered, 5 not sent` */
 function firstLine(report: Report, now: string, formats: Formats, room: number): string {
   const { number } = formats;
-  const { campaign, environment, occurrence, totals } = report;
+  const { campaign, environment, occurrence, totals, ends = endsOf(totals, []) } = report;
   const state = stateText(report, formats);
-  const accepted = `${number(totals.accepted)} of ${number(totals.recipients)} accepted`;
-  const must = `: ${state} - ${now}${accepted}`;
+  const first: End = ends.delivered > 0 ? 'delivered' : 'sent';
+  const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_WORDS[first]}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
   const most = Math.max(NAMES_LEAST, room - must.length);
   const head = names.length <= most ? names : `${names.slice(0, most - 3)}...`;
-  const others = OTHERS.flatMap(([outcome, word]) => {
-    const count = totals[totalsKey(outcome)];
-    return count === 0 ? [] : [`${number(count)} ${word}`];
-  });
+  const others = MOST_URGENT.flatMap((end) =>
+    end === first || ends[end] === 0 ? [] : [`${number(ends[end])} ${END_WORDS[end]}`],
+  );
   return joined(head + must, others, ', ', room);
 }
 
 const NAMES_LEAST = 20;
 
-/** The most urgent first: those stay where there is no room for all. */
-const OTHERS: readonly (readonly [OutcomeState, string])[] = [
-  ['in-doubt', 'in doubt'],
-  ['rejected', 'rejected'],
-  ['failed', 'failed'],
-  ['pending', 'pending'],
-  ['deferred', 'deferred'],
-  ['skipped', 'skipped'],
-];
+/** Those at the front stay where there is no room for all. */
+const MOST_URGENT = ['unclear', 'notDelivered', 'notTried', 'waits', 'notSent', ...ENDS.slice(0, 2)] as const;
 
 function stateText({ state, startedAt, finishedAt, halt }: Report, { duration }: Formats): string {
   const ms = finishedAt === null ? -1 : Date.parse(finishedAt) - Date.parse(startedAt);

@@ -1,27 +1,22 @@
 import { styleText } from 'node:util';
-import { OUTCOMES, type OutcomeState, type Report, type RunState, type StepTotals } from '../model.ts';
+import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
 import { type Column, displayWidth, proseWidth, table, wrap } from '../util/table.ts';
+import { END_MEANINGS, END_OF, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
-import { pauseText } from './pause-words.ts';
-import { reasonWords } from './reason-words.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
-import { totalsKey } from './tally.ts';
 import { significanceWords, variantsTable, winnerWords } from './variants-text.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
 import {
-  acceptedWords,
   causeLines,
   commitFacts,
-  deliveryLines,
-  OUTCOME_WORDS,
-  overWords,
+  keptWords,
   period,
   postedWords,
   reasonCounts,
   repliesText,
   returnedWords,
-  STATE_WORDS,
   uncountedWords,
   unmatchedLines,
   versionFacts,
@@ -34,103 +29,93 @@ type Paint = (style: Style, text: string) => string;
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
   if (options.short === true) {
-    yield [header, shortTotals, shortCauses, shortFacts, shortNext]
-      .map((section) => section(report, options, paint))
-      .join('');
+    yield [header, said, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
     return;
   }
   const sections = [
-    header(report, options, paint),
-    totals(report, options, paint),
-    reasons(report, options, paint),
-    causes(report, options, paint),
+    header(report, options, paint) + about(report, options, paint),
+    ends(report, options, paint),
+    options.causes === true ? causes(report, options, paint) : '',
     steps(report, options, paint),
     variants(report, options, paint),
-    deliveries(report, options, paint),
     unmatched(report, options, paint),
-    facts(report, options, paint),
+    shortFacts(report, options) + facts(report, options, paint),
     next(report, options, paint),
   ];
   yield sections.filter((section) => section !== '').join('\n');
 }
 
-function header(report: Report, { short = false, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
+/** The name of the run and what became of it. */
+function header(report: Report, { width, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
-  const size = short ? [formats.count(report.totals.recipients, 'recipient')] : [];
-  const what = [report.campaign, report.environment, report.occurrence, ...size].map(safeLine).join(' · ');
-  const purged = [...overWords(report, formats), ...acceptedWords(report.acceptedList)]
-    .map((words) => `${safeLine(words)}\n`)
-    .join('');
-  const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);
-  const paused = report.paused === undefined ? '' : `${paint('red', safeLine(pauseText(report.paused)))}\n`;
-  return `${now}${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt, formats))}\n${paused}${purged}`;
+  const names = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
+  const { tone, headline } = verdictOf(report, formats);
+  const lines = wrap(safeLine(headline), proseWidth(width)).map((line) => `${paint(TONES[tone], line)}\n`);
+  return `${now}${paint('bold', names)}\n${lines.join('')}`;
 }
 
-function totals(report: Report, options: ReportOptions, paint: Paint): string {
-  return outcomes(report, OUTCOMES, (outcome) => OUTCOME_WORDS[outcome], options, paint);
+const TONES: Readonly<Record<Verdict['tone'], Style>> = { good: 'green', going: 'cyan', open: 'yellow', bad: 'red' };
+
+function about(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const { run, startedAt, finishedAt } = report;
+  const words = [`Run ${run}. ${period(startedAt, finishedAt, formats)}`, ...keptWords(report, formats)];
+  const lines = words.flatMap((line) => wrap(safeLine(line), proseWidth(width)));
+  return lines.map((line) => `${paint('dim', line)}\n`).join('');
 }
 
-/** Only outcomes that occurred, with reasons instead of explanations. */
-function shortTotals(report: Report, options: ReportOptions, paint: Paint): string {
-  const wordsOf = (outcome: OutcomeState): string =>
-    reasonCounts(report, outcome, options.formats) || OUTCOME_WORDS[outcome];
-  const of = OUTCOMES.filter((outcome) => report.totals[totalsKey(outcome)] > 0);
-  return outcomes(report, of, wordsOf, options, paint);
+/** Counts and causes as sentences. */
+function said(report: Report, { width, formats = PLAIN }: ReportOptions): string {
+  const lines = causeLines(report.causes ?? [], SHORT_CAUSES, formats);
+  const causes = lines.length === 0 ? '' : paragraph(`Causes: ${lines.join('; ')}`, width);
+  return paragraph(verdictOf(report, formats).counts, width) + causes;
 }
 
-function outcomes(
-  report: Report,
-  of: readonly OutcomeState[],
-  wordsOf: (outcome: OutcomeState) => string,
-  options: ReportOptions,
-  paint: Paint,
-): string {
-  const { recipients } = report.totals;
-  const { number, percent } = options.formats ?? PLAIN;
-  const countOfOutcome = (outcome: OutcomeState) => report.totals[totalsKey(outcome)];
-  const rows = of.map((outcome) => {
-    const count = countOfOutcome(outcome);
-    return [outcome, number(count), percent(count, recipients), count === 0 ? '' : wordsOf(outcome)];
+const SHORT_CAUSES = 2;
+
+/** A line for each end that occurred, with the causes, or with the ledger's outcomes and reasons. */
+function ends(report: Report, options: ReportOptions, paint: Paint): string {
+  const { formats = PLAIN, width } = options;
+  const { totals, ends: counts = endsOf(totals, []) } = report;
+  const of: End[] = [];
+  const rows = ENDS.filter((end) => counts[end] > 0).flatMap((end) => {
+    const lines = endLines(report, end, formats);
+    of.push(...lines.map(() => end));
+    const share = formats.percent(counts[end], totals.recipients);
+    const bar = '█'.repeat(Math.round((BAR * counts[end]) / totals.recipients));
+    return lines.map((line, i) =>
+      i > 0 ? ['', '', '', '', line] : [END_WORDS[end], formats.number(counts[end]), share, bar, line],
+    );
   });
-  const style = (cell: string, row: number): string => {
-    const outcome = of[row];
-    if (outcome === undefined) return paint('bold', cell);
-    return countOfOutcome(outcome) === 0 ? paint('dim', cell) : paint(OUTCOME_STYLES[outcome], cell);
-  };
-  return table(
-    options.short === true ? rows : [...rows, ['recipients', number(recipients), '', '']],
-    [{ style }, { align: 'right', style }, { align: 'right' }, { shrink: true, style: (cell) => paint('dim', cell) }],
-    { width: options.width, indent: 2 },
-  );
-}
-
-function reasons(report: Report, options: ReportOptions, paint: Paint): string {
-  const { number } = options.formats ?? PLAIN;
-  const rows = OUTCOMES.flatMap((outcome) =>
-    Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => [
-      outcome,
-      reason,
-      number(count),
-      reasonWords(reason),
-    ]),
-  );
-  if (rows.length === 0) return '';
+  if (rows.length === 0) return `  ${formats.count(totals.recipients, 'recipient')}\n`;
+  const style = (cell: string, row: number): string => paint(END_STYLES[of[row] ?? 'sent'], cell);
   const words = { shrink: true, style: (cell: string) => paint('dim', cell) };
-  const columns = [{}, { shrink: true }, { align: 'right' as const }, words];
-  return `${paint('bold', 'Reasons')}\n${table(rows, columns, { width: options.width, indent: 2 })}`;
+  const columns = [{ style }, { ...RIGHT, style }, RIGHT, { style, drop: 1 }, words];
+  return table(rows, columns, { width, indent: 2 });
 }
 
-function causes(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
-  const lines = causeLines(report, MOST_CAUSES, formats);
-  if (lines.length === 0) return '';
-  return `${paint('bold', 'Causes')}\n${lines.map((line) => paragraph(line, width)).join('')}`;
+const BAR = 10;
+
+function endLines(report: Report, end: End, formats: Formats): readonly string[] {
+  const { causes = [], run } = report;
+  const own = causes.filter(({ outcome, delivery = null }) => endOf(outcome, delivery) === end);
+  const lines = causeLines(own, SHORT_CAUSES, formats);
+  if (lines.length > 0)
+    return lines.map((line) => (line.startsWith('...') ? `${line}: handbill report ${run} --causes` : line));
+  const codes = OUTCOMES.filter((outcome) => END_OF[outcome] === end).map((outcome) =>
+    reasonCounts(report, outcome, formats),
+  );
+  return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
 }
 
-const MOST_CAUSES = 5;
-
-function shortCauses(report: Report, { width, formats = PLAIN }: ReportOptions): string {
-  const lines = causeLines(report, 2, formats);
-  return lines.length === 0 ? '' : paragraph(`Causes: ${lines.join('; ')}`, width);
+function causes({ causes: all = [] }: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  if (all.length === 0) return '';
+  const rows = all.map(({ outcome, delivery, cause, count }) => [
+    formats.number(count),
+    delivery ?? outcome,
+    cause ?? 'other causes',
+  ]);
+  const columns = [{ title: 'recipients', ...RIGHT }, { title: 'end' }, { title: 'cause' }];
+  return `${paint('bold', 'Causes')}\n${table(rows, columns, { width, indent: 2 })}`;
 }
 
 function steps(report: Report, { width, currency = null, formats = PLAIN }: ReportOptions, paint: Paint): string {
@@ -144,16 +129,6 @@ function variants(report: Report, { width, formats = PLAIN }: ReportOptions, pai
   const words = [significanceWords({ variants: results, significance }), winnerWords(report, formats)];
   const said = words.map((text) => (text === '' ? '' : paragraph(text, width))).join('');
   return `${paint('bold', 'Variants')}\n${variantsTable(results, width, formats)}${said}`;
-}
-
-function deliveries(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
-  const lines = deliveryLines(report, formats);
-  const rows = lines.map(([word, count, share, meaning]) => [word, formats.number(count), share, meaning]);
-  if (rows.length === 0) return '';
-  const columns = [{ shrink: true }, RIGHT, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
-  const figures = paragraph(returnedWords(report, formats).join(' · '), width);
-  const latest = table(rows, columns, { width, indent: 2 });
-  return `${paint('bold', 'Deliveries')}\n${figures}${paint('bold', 'Latest reports')}\n${latest}`;
 }
 
 function unmatched(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
@@ -173,32 +148,13 @@ function paragraph(words: string, width: number): string {
     .join('');
 }
 
-function facts(report: Report, options: ReportOptions, paint: Paint): string {
-  const { formats = PLAIN } = options;
-  const { number, count: countOf, milliseconds, money } = formats;
-  const { posted, retried, perSecond, latencyMs } = report.requests;
-  const requests = [number(posted)];
-  if (retried > 0) requests.push(`${number(retried)} ${retried === 1 ? 'retry' : 'retries'}`);
-  if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
-  requests.push(...uncountedWords(report.requests, formats));
-  const rows: [string, string][] = [['Requests', requests.join(', ')]];
-  if (posted > 0) {
-    const { p50, p95, p99 } = latencyMs;
-    rows.push(['Latency', `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}, p99 ${milliseconds(p99)}`]);
-  }
-  const { parts, encodings, cost } = report.sms;
-  const messages = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);
-  if (parts > 0) messages.unshift(countOf(parts, 'part'));
-  if (messages.length > 0) rows.push(['SMS', messages.join(', ')]);
-  if (cost !== null) rows.push(['Cost', money(cost, options.currency)]);
-  if (report.replies !== undefined) rows.push(['Replies', repliesText(report.replies, formats)]);
-  for (const [name, value] of [...commitFacts(report), ...versionFacts(report, formats)]) rows.push([name, value]);
-  rows.push(['Ledger', report.ledger]);
+function facts(report: Report, { formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const rows = [...commitFacts(report), ...versionFacts(report, formats)];
   const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
-  return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
+  return rows.map(([name, value]) => `  ${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
-/** `1,240 requests, 6 retries, 19.4/s · 1,435 parts · 60.99 EUR · delivered 900`, without zeros. */
+/** `60.99 EUR · 1,435 parts · read 900 · replied 12, opted out 3 · 1,240 requests, 6 retries, 19.4/s`, without zeros. */
 function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
   const { number, count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;
@@ -209,11 +165,11 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
   requests.push(...uncounted);
   const { parts, cost } = report.sms;
   const all = [
-    ...(posted + uncounted.length > 0 ? [requests.join(', ')] : []),
-    ...(parts > 0 ? [countOf(parts, 'part')] : []),
     ...(cost === null ? [] : [money(cost, currency)]),
+    ...(parts > 0 ? [countOf(parts, 'part')] : []),
     ...returnedWords(report, formats),
     ...(report.replies === undefined ? [] : [`replies: ${repliesText(report.replies, formats)}`]),
+    ...(posted + uncounted.length > 0 ? [requests.join(', ')] : []),
   ];
   return all.length === 0 ? '' : paragraph(all.join(' · '), width);
 }
@@ -240,22 +196,14 @@ function stepText({ text, command }: NextStep, { width }: ReportOptions, paint: 
   return paragraph(text, width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
 }
 
-const STATE_STYLES: Readonly<Record<RunState, Style>> = {
-  running: 'cyan',
-  finished: 'green',
-  partial: 'yellow',
-  halted: 'red',
-  interrupted: 'yellow',
-};
-
-const OUTCOME_STYLES: Readonly<Record<OutcomeState, Style>> = {
-  accepted: 'green',
-  rejected: 'red',
-  failed: 'red',
-  skipped: 'cyan',
-  deferred: 'cyan',
-  'in-doubt': 'yellow',
-  pending: 'yellow',
+const END_STYLES: Readonly<Record<End, Style>> = {
+  delivered: 'green',
+  sent: 'green',
+  notDelivered: 'red',
+  unclear: 'yellow',
+  notSent: 'cyan',
+  waits: 'cyan',
+  notTried: 'yellow',
 };
 
 interface Shown {

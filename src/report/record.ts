@@ -153,8 +153,10 @@ export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Ce
 export interface ReportOptions {
   /** Colours and bars; `text` only. */
   readonly colour: boolean;
-  /** The summary at the end of a send, in about twelve lines; `text` only. */
+  /** The summary at the end of a send, in about eight lines; `text` only. */
   readonly short?: boolean;
+  /** Every cause instead of the most frequent, in `text`. */
+  readonly causes?: boolean;
   /** Columns of the terminal; Infinity: none, so that nothing is cut; `text` only. */
   readonly width: number;
   readonly referenceOf: ReferenceOf;

@@ -15,19 +15,24 @@ import {
 } from '../model.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
-import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
+import { type DeliveryCount, deliveriesOf, type Feedback, variantDeliveries } from './deliveries.ts';
+import { endsOf, totalsKey } from './ends.ts';
 import { versionName } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
+import { verdictText } from './verdict.ts';
 
 /** Fields that the report counts itself. */
 type Counted =
   | 'version'
   | 'versions'
+  | 'verdict'
   | 'totals'
+  | 'ends'
   | 'reasons'
   | 'requests'
   | 'sms'
   | 'deliveries'
+  | 'causes'
   | 'unmatchedReports'
   | 'replies'
   | 'fallbacksDue'
@@ -45,9 +50,7 @@ interface Known {
   readonly campaign?: CampaignShape | null;
 }
 
-export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
-  readonly deliveries: readonly DeliveryCount[];
-}
+export type CameBack = Pick<Report, 'replies' | 'fallbacksDue'> & Feedback;
 
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
   readonly variants: readonly { readonly name: string; readonly where?: object | null }[];
@@ -64,27 +67,30 @@ export function buildReport(
   { cameBack = null, campaign = null }: Known = {},
 ): Report {
   const counts = steps.filter(({ fellBack }) => !fellBack);
-  const unmatched = unmatchedOf(cameBack?.deliveries ?? []);
+  const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
   const { versions = [], changed, winner, winnerAt, ...facts } = run;
-  return {
-    version: 1,
+  const totals = totalsOf(counts);
+  const report = {
     ...facts,
     ledger: shownLedger(run.ledger),
     ...versionsOf(versions, counts),
-    totals: totalsOf(counts),
+    totals,
+    ...(cameBack === null ? {} : { ends: endsOf(totals, deliveries) }),
     reasons: reasonsOf(counts),
     requests,
     sms: smsOf(counts),
-    deliveries: deliveriesOf(cameBack?.deliveries ?? []),
-    ...(unmatched === null ? {} : { unmatchedReports: unmatched }),
+    deliveries: deliveriesOf(deliveries),
+    ...(causes.length === 0 ? {} : { causes }),
+    ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(changed === undefined ? {} : { changed }),
     ...channelStepsOf(steps, campaign),
-    ...comparedVariants(counts, campaign, cameBack?.deliveries ?? [], winner ?? null),
+    ...comparedVariants(counts, campaign, deliveries, winner ?? null),
     ...(winner === undefined ? {} : { winner }),
     ...(winnerAt === undefined ? {} : { winnerAt }),
-  };
+  } as const;
+  return { version: 1, verdict: verdictText(report), ...report };
 }
 
 /** Omitted for a single version: the report is about it. */
@@ -141,10 +147,6 @@ function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
     byOutcome.push([totalsKey(outcome), Object.fromEntries(ordered)]);
   }
   return Object.fromEntries(byOutcome);
-}
-
-export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipients'> {
-  return outcome === 'in-doubt' ? 'inDoubt' : outcome;
 }
 
 /**

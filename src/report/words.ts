@@ -11,9 +11,8 @@ import {
   type UnmatchedReason,
 } from '../model.ts';
 import { returnedOf } from './deliveries.ts';
-import { LOST } from './fold-delivery.ts';
+import { totalsKey } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
-import { totalsKey } from './tally.ts';
 
 export { countOf, duration, instant, milliseconds, money, number, percent } from './locale.ts';
 
@@ -28,15 +27,12 @@ export function period(startedAt: string, finishedAt: string | null, say: Format
   return `Started ${say.instant(startedAt)}${ms >= 0 ? `, took ${say.duration(ms)}` : ''}.`;
 }
 
-export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN): readonly string[] {
+/** A purge, and guards of the list that a person allowed. */
+export function keptWords({ purgedAt, acceptedList }: Report, say: Formats = PLAIN): readonly string[] {
   return [
-    ...(closedAt === undefined ? [] : [`Closed on ${say.instant(closedAt)}: it sends nothing more.`]),
     ...(purgedAt === undefined ? [] : [`Personal data purged on ${say.instant(purgedAt)}.`]),
+    ...(acceptedList === undefined ? [] : [`Accepted with --allow: ${acceptedList.join(' ')}`]),
   ];
-}
-
-export function acceptedWords(acceptedList: readonly string[] | undefined): readonly string[] {
-  return acceptedList === undefined ? [] : [`Accepted with --allow: ${acceptedList.join(' ')}`];
 }
 
 /** `1a2b3c4d5e6f on main, with changes that are not committed`. */
@@ -153,33 +149,20 @@ export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, r
   );
 }
 
-/** For the terminal: `delivered 395 (read 150)`, `not delivered 5`; empty without reports. */
-export function returnedWords(
-  { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
-  say: Formats = PLAIN,
-): readonly string[] {
-  if (Object.keys(deliveries).length === 0) return [];
-  const { delivered, read, replied, optedOut } = returnedOf(deliveries);
-  const lost = [...LOST].reduce((sum, state) => sum + (deliveries[state] ?? 0), 0);
-  const open = deliveryBase(totals, Object.values(deliveries)) - delivered - lost;
-  const words = (all: readonly (readonly [string, number])[]): readonly string[] =>
-    all.flatMap(([word, count]) => (count === 0 ? [] : [`${word} ${say.number(count)}`]));
-  // A recipient who read or answered the message is among the delivered ones.
-  const among = words([
+/** Beyond delivery: `150 read`, `12 replied`. */
+export function returnedWords({ deliveries }: Pick<Report, 'deliveries'>, say: Formats = PLAIN): readonly string[] {
+  const { read, replied, optedOut } = returnedOf(deliveries);
+  const further = [
     ['read', read ?? 0],
     ['replied', replied],
     ['opted out', optedOut],
-  ]).join(', ');
-  const others = words([
-    ['not delivered', lost],
-    ['no final report', open],
-  ]);
-  return [`delivered ${say.number(delivered)}${among === '' ? '' : ` (${among})`}`, ...others];
+  ] as const;
+  return further.flatMap(([word, count]) => (count === 0 ? [] : [`${say.number(count)} ${word}`]));
 }
 
 /** The most frequent causes, `821 HTTP 422: Sender name not registered`, and the number of others. */
 export function causeLines(
-  { causes = [] }: Pick<Report, 'causes'>,
+  causes: NonNullable<Report['causes']>,
   most: number,
   say: Formats = PLAIN,
 ): readonly string[] {

@@ -4,7 +4,7 @@ import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from 
 
 import type { Campaign, Delivery, DeliveryState, Outcome, StepOutcome, StopEnds, UnmatchedReason } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
-import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
+import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
@@ -114,25 +114,27 @@ export function countUnmatched(
   return count - matched.size;
 }
 
-/** By variant, delivery state and reply. One scan of the list. */
-export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): readonly DeliveryCount[] {
+const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;
+
+/** One scan of the list, or where nothing was reported, of the recipients whose message went wrong. */
+export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Feedback {
   const deliveries = openDeliveries(ledger, run);
-  if (deliveries === null) return [];
-  const counts = countDelivery();
-  for (const batch of ledger.outcomes(run)) for (const outcome of deliveries.join(batch)) counts.add(outcome);
-  counts.addUnmatched(deliveries.unmatched());
+  const counts = countFeedback();
+  for (const batch of ledger.outcomes(run, deliveries === null ? { outcomes: WENT_WRONG } : {}))
+    for (const outcome of deliveries?.join(batch) ?? batch) counts.add(outcome);
+  if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());
   return counts.all();
 }
 
 /**
  * Delivery reports and replies of a run, for its summary.
- * @param deliveries - from `countDeliveries`
+ * @param feedback - from `feedbackOf`
  * @param campaign - as it was sent, if available: only then it is known who can get a fallback
  */
 export function cameBack(
   ledger: Pick<Ledger, 'events'>,
   run: RunRecord,
-  deliveries: readonly DeliveryCount[],
+  { deliveries, unmatched, causes }: Feedback,
   campaign: Pick<Campaign, 'fallbacks'> | null,
 ): CameBack {
   const due =
@@ -146,7 +148,14 @@ export function cameBack(
     review += batch.length;
   }
   const replies = recipients === 0 ? {} : { replies: { recipients, review } };
-  return { deliveries, ...replies, ...(due === 0 ? {} : { fallbacksDue: due }) };
+  // A purge takes the words of the API out of the rows.
+  return {
+    deliveries,
+    unmatched,
+    causes: run.purgedAtMs === null ? causes : [],
+    ...replies,
+    ...(due === 0 ? {} : { fallbacksDue: due }),
+  };
 }
 
 /** The report state of a channel step of an outcome, both by index. */

@@ -1,16 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type {
-  Halt,
-  InputFile,
-  JsonObject,
-  Report,
-  ReportedCause,
-  RequestFigures,
-  RunState,
-  WinnerDecision,
-} from '../model.ts';
-import { countCauses } from '../report/causes.ts';
+import type { Halt, InputFile, JsonObject, Report, RequestFigures, RunState, WinnerDecision } from '../model.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
 import { reportedPause } from '../report/pause-words.ts';
 import { buildReport, type CameBack, type CampaignShape } from '../report/tally.ts';
@@ -62,22 +52,6 @@ export function summarise(
 
 function shownInput({ role, file, sha256 }: InputFile): NonNullable<Report['inputs']>[number] {
   return { role, file, sha256 };
-}
-
-const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;
-
-/** Adds why messages went wrong: a scan of those alone. */
-export function withCauses(ledger: Pick<Ledger, 'outcomes'>, run: RunRecord, report: Report): Report {
-  const { rejected, failed, inDoubt } = report.totals;
-  if (rejected + failed + inDoubt === 0 || run.purgedAtMs !== null) return report;
-  const counts = countCauses();
-  for (const batch of ledger.outcomes(run, { outcomes: WENT_WRONG })) for (const one of batch) counts.add(one);
-  const causes = counts
-    .all()
-    .flatMap(({ end, cause, count }) =>
-      'outcome' in end ? [{ outcome: end.outcome as ReportedCause['outcome'], cause, count }] : [],
-    );
-  return { ...report, causes };
 }
 
 /** From the figures of the last start: the first time for recipients who wait for a window or a pause. */

@@ -6,7 +6,7 @@ import type { Campaign, OutcomeState, Report, Totals } from '../model.ts';
 import type { DueItem } from '../operations/due.ts';
 import { newestFirst, withoutTests } from '../operations/report.ts';
 import { exitOf } from '../operations/send-options.ts';
-import { cameBack, countDeliveries } from '../send/deliveries.ts';
+import { cameBack, feedbackOf } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
 
@@ -164,8 +164,7 @@ function newestReport(
 
 function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
   using _ = ledger.hold();
-  const deliveries = countDeliveries(ledger, run);
-  return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, deliveries, null)) };
+  return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, feedbackOf(ledger, run), null)) };
 }
 
 export interface CampaignFacts {

@@ -1,8 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { OutcomeState, StepCount } from '../model.ts';
-import { type CauseCount, countCauses } from '../report/causes.ts';
-import { countDelivery } from '../report/deliveries.ts';
+import { countFeedback } from '../report/deliveries.ts';
 import type { CameBack } from '../report/tally.ts';
 import { cameBack, openDeliveries } from '../send/deliveries.ts';
 import { given } from '../util/given.ts';
@@ -18,8 +17,6 @@ export interface RunFigures {
   readonly lastMinute: number;
   /** `others` were rejected, failed or are in doubt. */
   readonly times: readonly Slot<'accepted' | 'others'>[];
-  /** The most frequent cause first. */
-  readonly causes: readonly CauseCount[];
   /** Null during the first scan: then only `steps` and `changed` are known. */
   readonly cameBack: CameBack | null;
   readonly changed: ReturnType<Ledger['changed']>;
@@ -132,7 +129,7 @@ function totalsOf(ledger: Ledger, found: RunRecord, isHeldNow: (run: RunRecord) 
   using _ = ledger.hold();
   const run = ledger.findRun(found) ?? found;
   const [steps, changed] = [ledger.steps(run), ledger.changed(run)];
-  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, times: [], causes: [], cameBack: null, changed };
+  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, times: [], cameBack: null, changed };
 }
 
 /** Scans all recipients of a run, at one moment. Other requests are answered in between. */
@@ -148,15 +145,13 @@ export async function countRun(
   const isHeld = isHeldNow(run);
   const turn = createYields();
   const deliveries = openDeliveries(ledger, run);
-  const delivered = countDelivery();
-  const causes = countCauses();
+  const feedback = countFeedback();
   const times = createTimeCounts(['accepted', 'others'], run.startedAtMs ?? run.createdAtMs);
   const steps = new Map<string, { -readonly [K in keyof StepCount]: StepCount[K] }>();
   let lastMinute = 0;
   for (const batch of ledger.outcomes(run)) {
     for (const outcome of deliveries?.join(batch) ?? batch) {
-      delivered.add(outcome);
-      causes.add(outcome);
+      feedback.add(outcome);
       const { outcome: last, updatedAt } = outcome;
       if (updatedAt !== null && SETTLED.has(last))
         times.add(last === 'accepted' ? last : 'others', Date.parse(updatedAt));
@@ -175,15 +170,14 @@ export async function countRun(
     }
     await turn();
   }
-  if (deliveries !== null) delivered.addUnmatched(deliveries.unmatched());
+  if (deliveries !== null) feedback.addUnmatched(deliveries.unmatched());
   return {
     run,
     isHeld,
     steps: [...steps.values()],
     lastMinute,
     times: times.slots(),
-    causes: causes.all(),
-    cameBack: cameBack(ledger, run, delivered.all(), campaign),
+    cameBack: cameBack(ledger, run, feedback.all(), campaign),
     changed: ledger.changed(run),
   };
 }

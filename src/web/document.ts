@@ -116,6 +116,9 @@ th{font-weight:600}
 thead th{color:var(--soft);font-size:.8125rem}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 tr.part th[scope=row]{padding-left:1.35rem;font-weight:400}
+.verdict{margin:.6rem 0;padding:.6rem 1rem;border-left:4px solid var(--tone);background:var(--panel);--tone:var(--pending)}
+.verdict p{margin:.15rem 0}.verdict p:first-child{font-weight:600;font-size:1.0625rem}
+.verdict.good{--tone:var(--accepted)}.verdict.going{--tone:var(--deferred)}.verdict.open{--tone:var(--in-doubt)}.verdict.bad{--tone:var(--rejected)}
 .step{margin:.75rem 0;padding:.75rem 1rem;border-left:4px solid var(--in-doubt);background:var(--panel)}
 code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 pre{margin:.4rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}

@@ -1,6 +1,6 @@
 import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../model.ts';
+import { totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
-import { totalsKey } from '../report/tally.ts';
 import { Html, html } from '../util/escape.ts';
 import { shareBar, toneClass } from './charts/chart.ts';
 

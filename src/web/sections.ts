@@ -1,12 +1,12 @@
 import type { Report } from '../model.ts';
-import type { CauseCount } from '../report/causes.ts';
 import { returnedOf } from '../report/deliveries.ts';
+import { totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
 import { nextSteps } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
-import { totalsKey } from '../report/tally.ts';
 import { acceptedBase } from '../report/variants.ts';
 import { intervalOf, rateOf, significanceWords, winnerWords } from '../report/variants-text.ts';
+import { verdictOf } from '../report/verdict.ts';
 import {
   commitFacts,
   deliveryLines,
@@ -39,6 +39,21 @@ export interface ShownRun {
 
 function figureColumns(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, isFigure: true }));
+}
+
+/** The answer, before any figure. */
+export function verdictSection({ report, formats, link }: ShownRun): Html {
+  const { tone, headline, cause, counts } = verdictOf(report, formats);
+  const top = report.causes?.[0];
+  const words = (text: string) =>
+    top === undefined || link === null
+      ? html`${text}`
+      : link(text, {
+          ...(top.delivery === undefined ? { outcome: top.outcome } : { delivery: top.delivery }),
+          cause: top.cause,
+        });
+  return html`<div class="verdict ${tone}"><p>${headline}</p>${cause === null ? null : html`<p>${words(cause)}</p>`}<p>${counts}</p></div>
+`;
 }
 
 export function funnelSection({ report, formats, currency }: ShownRun): Html {
@@ -92,16 +107,18 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
 
 const MOST_SHOWN = 10;
 
-export function causesSection({ formats, link, report }: ShownRun, all: readonly CauseCount[]): Html | null {
+export function causesSection({ formats, link, report }: ShownRun): Html | null {
+  const { causes: all = [] } = report;
   if (all.length === 0) return null;
   const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];
   const sum = all.reduce((total, { count }) => total + count, 0);
   const named = all.filter(({ cause }) => cause !== null).slice(0, MOST_SHOWN);
   const rest = named.reduce((left, { count }) => left - count, sum);
-  const rows = named.map(({ end, cause, count }) => {
-    const [word, of] = 'outcome' in end ? [end.outcome, end.outcome] : [end.delivery, 'rejected' as const];
+  const rows = named.map(({ outcome, delivery, cause, count }) => {
+    const end = delivery === undefined ? { outcome } : { delivery };
+    const of = delivery === undefined ? outcome : ('rejected' as const);
     const name = html`<span>${swatch(of)}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
-    return { cells: [name, html`<span class="nowrap">${word}</span>`, ...share(count)] };
+    return { cells: [name, html`<span class="nowrap">${delivery ?? outcome}</span>`, ...share(count)] };
   });
   if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
   const columns = [{ title: 'Cause' }, { title: 'End' }, ...figureColumns('Recipients', 'Share')];

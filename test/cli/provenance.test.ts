@@ -131,7 +131,7 @@ describe('what is kept of each start', () => {
     ]);
     expect(inputs.map(({ role }) => role).sort()).toEqual(['campaign', 'recipients', 'settings', 'template']);
     const text = (await run('report', 'hello')).out;
-    expect(text).toContain(`Commit    ${head.slice(0, 12)} on main\n`);
+    expect(text).toContain(`  Commit  ${head.slice(0, 12)} on main\n`);
     const page = (await run('report', 'hello', '--format', 'html')).out;
     expect(page).toContain(`${second.slice(0, 12)} on main`);
     expect(page).toContain(inputs[0]?.sha256.slice(0, 12));

@@ -36,14 +36,22 @@ it('says why the API refused: after a send, in every format of a report, without
   const causes = `4 HTTP 422: ${DETAILS[0]}`;
   expect(sent.out).toContain(`Causes: ${causes}; 2 HTTP 422: Number … is ported; ... 1 more`);
   const text = await handbill('report', 'c');
-  expect(text.out).toContain(`Causes\n  ${causes}\n  2 HTTP 422: Number … is ported\n  1 HTTP 422: No route\n`);
+  expect(text.out).toMatch(
+    / {2}not delivered +7 {2}77\.8% {2}█+ +4 HTTP 422: Sender name Riverside is not registered\n +2 HTTP 422: Number … is ported\n +\.\.\. 1 more: handbill report c-\w+ --causes\n/,
+  );
+  const all = await handbill('report', 'c', '--causes');
+  expect(all.out).toContain('Causes\n  recipients  end       cause\n');
+  expect(all.out).toContain('           1  rejected  HTTP 422: No route\n');
+  expect((await handbill('report', 'c', '--causes', '--format', 'json')).status).toBe(2);
   expect((await handbill('report', 'c', '--format', 'brief')).out).toContain(causes);
-  const { causes: found } = JSON.parse((await handbill('report', 'c', '--format', 'json')).out);
+  const { causes: found, verdict, ends } = JSON.parse((await handbill('report', 'c', '--format', 'json')).out);
   expect(found).toEqual([
     { outcome: 'rejected', cause: `HTTP 422: ${DETAILS[0]}`, count: 4 },
     { outcome: 'rejected', cause: 'HTTP 422: Number … is ported', count: 2 },
     { outcome: 'rejected', cause: 'HTTP 422: No route', count: 1 },
   ]);
+  expect(verdict).toBe(`Finished. 2 of 9 sent, 7 not delivered. Most frequent cause (4): HTTP 422: ${DETAILS[0]}.`);
+  expect(ends).toMatchObject({ sent: 2, notDelivered: 7 });
   // A page may be passed on: it does not name folders of this machine.
   const page = await handbill('report', 'c', '--format', 'html', '-o', 'r.html');
   expect(page.status, page.err).toBe(0);

@@ -67,13 +67,13 @@ function follow(...args: readonly string[]): Following {
 it('prints a line for each change, and ends when nothing more is to come', async () => {
   const following = follow();
   const first = await following.until(1);
-  expect(first[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ finished: accepted 2; nothing came back yet$/);
+  expect(first[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ finished: 2 of 2 sent\.$/);
   come([0, 'sent']);
-  expect((await following.until(2))[1]).toContain('; sent 1 (50.0%), nothing yet 1');
+  expect((await following.until(2))[1]).toContain('finished: 2 of 2 sent. Latest reports: 1 sent.');
   come([0, 'delivered'], [1, 'failed']);
   expect(await following.cli.done).toMatchObject({ status: 0, stderr: '' });
   expect((await following.until(3)).slice(2)).toEqual([
-    expect.stringContaining('; delivered 1 (50.0%), failed 1 (50.0%)'),
+    expect.stringContaining('finished: 1 of 2 delivered, 1 not delivered. Latest reports: 1 delivered, 1 failed.'),
   ]);
 });
 
@@ -120,9 +120,9 @@ it('draws the same lines again on a terminal, and the whole report in the end', 
   const lines = first.split('\n').slice(0, -1);
   expect(lines).toHaveLength(4);
   expect(lines.every((line) => line.length < 50)).toBe(true);
-  expect(lines[3]).toBe('delivered 1 (50.0%), nothing yet 1');
+  expect(lines[3]).toBe('Latest reports: 1 delivered.');
   expect(second.startsWith('\u001b[4F\u001b[J')).toBe(true);
-  expect(second).toContain('delivered 1 (50.0%), expired 1 (50.0%)');
+  expect(second).toContain('Latest reports: 1 delivered, 1 expired.');
   expect(rest[0]).toBe('\u001b[4F\u001b[J');
   expect(rest.join('')).toContain('Deliveries');
 });

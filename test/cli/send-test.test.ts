@@ -142,7 +142,7 @@ describe('send --test-to', () => {
     for (const args of [['report'], ['report', 'hello'], ['doubt', 'list', 'hello']]) {
       expect(await handbill(here, ...args)).toMatchObject({ status: 2, err: expect.stringContaining('by its id') });
     }
-    expect((await handbill(here, 'report', test?.run ?? '')).out).toContain('accepted    1');
+    expect((await handbill(here, 'report', test?.run ?? '')).out).toContain('sent  1  100%');
     await sendReal(here, 'hello');
     const again = await sendReal(here, 'hello', '--test-to', ME, '--variant', 'a');
     expect(again.status).toBe(0);

@@ -11,7 +11,7 @@ it('says so when the list has no recipients', async () => {
   using project = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': 'msisdn,name\n' });
   const { status, stderr, stdout } = await runCommand(['send', 'hello'], { cwd: project.root });
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('there are no recipients') });
-  expect(stdout).toContain('· 0 recipients');
+  expect(stdout).toContain('  0 recipients.');
 });
 
 it('sends on, and says that nothing was left, when it is started again', async () => {

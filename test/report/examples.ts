@@ -62,9 +62,11 @@ export const TROUBLED: Report = buildReport(
   {
     cameBack: {
       deliveries: [
-        { variant: null, delivery: 'delivered', count: 900 },
-        { variant: null, delivery: 'undeliverable', count: 3 },
+        { variant: null, outcome: 'accepted', delivery: 'delivered', count: 900 },
+        { variant: null, outcome: 'accepted', delivery: 'undeliverable', count: 3 },
       ],
+      unmatched: {},
+      causes: [],
     },
   },
 );
@@ -114,29 +116,28 @@ export const SPLIT: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COU
 /** Delivery reports and replies of that run. */
 export const CAME_BACK: CameBack = {
   deliveries: [
-    { variant: 'A', delivery: 'delivered', count: 700 },
-    { variant: 'A', delivery: 'read', count: 100 },
-    { variant: 'A', delivery: 'undeliverable', count: 7 },
-    { variant: 'B', delivery: 'delivered', count: 650 },
-    { variant: 'B', delivery: 'read', count: 200 },
-    { variant: 'B', delivery: 'replied', count: 12 },
-    { variant: 'B', delivery: 'opted-out', count: 3 },
+    { variant: 'A', outcome: 'accepted', delivery: 'delivered', count: 700 },
+    { variant: 'A', outcome: 'accepted', delivery: 'read', count: 100 },
+    { variant: 'A', outcome: 'accepted', delivery: 'undeliverable', count: 7 },
+    { variant: 'B', outcome: 'accepted', delivery: 'delivered', count: 650 },
+    { variant: 'B', outcome: 'accepted', delivery: 'read', count: 200 },
+    { variant: 'B', outcome: 'accepted', delivery: 'replied', count: 12 },
+    { variant: 'B', outcome: 'accepted', delivery: 'opted-out', count: 3 },
   ],
-  replies: { recipients: 15, review: 2 },
-  fallbacksDue: 7,
-};
-
-export const RETURNED: Report = {
-  ...buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
-    campaign: SPLIT_CAMPAIGN,
-    cameBack: CAME_BACK,
-  }),
+  unmatched: {},
   causes: [
     { outcome: 'rejected', cause: 'HTTP 422: Sender name not registered', count: 92 },
     { outcome: 'rejected', cause: 'HTTP 400: Absent subscriber', count: 4 },
     { outcome: 'in-doubt', cause: 'timeout', count: 2 },
   ],
+  replies: { recipients: 15, review: 2 },
+  fallbacksDue: 7,
 };
+
+export const RETURNED: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
+  campaign: SPLIT_CAMPAIGN,
+  cameBack: CAME_BACK,
+});
 
 export const outcome = (facts: Partial<Outcome>): Outcome => ({
   row: 0,

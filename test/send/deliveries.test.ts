@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { foldDelivery } from '../../src/report/fold-delivery.ts';
-import { countDeliveries, messageOf, openDeliveries } from '../../src/send/deliveries.ts';
+import { feedbackOf, messageOf, openDeliveries } from '../../src/send/deliveries.ts';
 import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
@@ -46,10 +46,10 @@ describe('delivery reports and replies of a run', () => {
     const joined = [...ledger.outcomes(run)].flatMap((batch) => deliveries?.join(batch) ?? []);
     expect(joined.map(({ delivery }) => delivery ?? null)).toEqual(['delivered', 'failed', null, 'read', null]);
     expect(joined.map(({ error }) => error)).toEqual([null, '1190 absent', null, null, null]);
-    expect(countDeliveries(ledger, run)).toEqual([
-      { variant: null, delivery: 'delivered', count: 1 },
-      { variant: null, delivery: 'failed', count: 1 },
-      { variant: null, delivery: 'read', count: 1 },
+    expect(feedbackOf(ledger, run).deliveries).toEqual([
+      { variant: null, outcome: 'accepted', delivery: 'delivered', count: 1 },
+      { variant: null, outcome: 'accepted', delivery: 'failed', count: 1 },
+      { variant: null, outcome: 'accepted', delivery: 'read', count: 1 },
     ]);
   });
 
@@ -75,7 +75,7 @@ describe('delivery reports and replies of a run', () => {
   it('costs nothing where nothing came back', () => {
     const { ledger, run } = given();
     expect(openDeliveries(ledger, run)).toBeNull();
-    expect(countDeliveries(ledger, run)).toEqual([]);
+    expect(feedbackOf(ledger, run).deliveries).toEqual([]);
   });
 
   it('is shown as unmatched, by why, where it names a message and is not about it', () => {
@@ -95,12 +95,7 @@ describe('delivery reports and replies of a run', () => {
     const deliveries = openDeliveries(ledger, run);
     const joined = [...ledger.outcomes(run)].flatMap((batch) => deliveries?.join(batch) ?? []);
     expect(joined.map(({ delivery }) => delivery ?? null)).toEqual([null, 'delivered', 'sent', null, null]);
-    const counts = countDeliveries(ledger, run);
-    expect(counts.filter(({ delivery }) => delivery === null)).toEqual([
-      { variant: null, delivery: null, unmatched: 'environment', count: 3 },
-      { variant: null, delivery: null, unmatched: 'address', count: 1 },
-      { variant: null, delivery: null, unmatched: 'time', count: 1 },
-    ]);
+    expect(feedbackOf(ledger, run).unmatched).toEqual({ environment: 3, address: 1, time: 1 });
   });
 
   it('of one who shares an id with others is not unmatched to those', () => {
@@ -109,14 +104,16 @@ describe('delivery reports and replies of a run', () => {
     ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON);
     ledger.commit(run, [resultOf(0, { messageId: 'shared' }), resultOf(1, { messageId: 'shared' })], [], NOON);
     ledger.events.record([report({ messageId: 'shared', address: keyOf(1) })], WEBHOOK);
-    expect(countDeliveries(ledger, run)).toEqual([{ variant: null, delivery: 'delivered', count: 1 }]);
+    expect(feedbackOf(ledger, run).deliveries).toEqual([
+      { variant: null, outcome: 'accepted', delivery: 'delivered', count: 1 },
+    ]);
   });
 
   it('of another environment is not that of this one, although the campaign has the same name', () => {
     const { ledger, run } = given();
     const reference = createReference({ ...HELLO, environment: 'live' }, 'sms')(keyOf(3));
     ledger.events.record([report({ reference })], WEBHOOK);
-    expect(countDeliveries(ledger, run)).toEqual([]);
+    expect(feedbackOf(ledger, run).deliveries).toEqual([]);
   });
 
   it('of each step is its own, and the last step counts for the recipient', () => {

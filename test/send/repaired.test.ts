@@ -129,6 +129,6 @@ describe('a finished run whose text changed', () => {
     edit(here, 'December', 'January');
     here.write('p.csv', `${LIST}4,+447400123454,Dan\n`);
     const brief = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes', '--format', 'brief');
-    expect(brief.out).toContain('1 posted in this start; 4 of 4 accepted');
+    expect(brief.out).toContain('1 posted in this start; 4 of 4 sent');
   });
 });

@@ -4,7 +4,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { Channel, Delivery, DeliveryReport, Outcome, StepOutcome } from '../../src/model.ts';
-import { countDeliveries, openDeliveries, resolveByReports } from '../../src/send/deliveries.ts';
+import { feedbackOf, openDeliveries, resolveByReports } from '../../src/send/deliveries.ts';
 import { type Heard, saysUnreached, stateOf } from './heard.ts';
 import type { Told } from './provider.ts';
 import type { Random } from './random.ts';
@@ -75,7 +75,7 @@ export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue,
     if (missed && isDue?.(outcome) === true) yield `row ${row} was not reached, and got no fallback`;
   }
   const shownCounts = new Map<Delivery, number>();
-  for (const { delivery, count } of countDeliveries(ledger, run)) {
+  for (const { delivery, count } of feedbackOf(ledger, run).deliveries) {
     if (delivery !== null) shownCounts.set(delivery, (shownCounts.get(delivery) ?? 0) + count);
   }
   const own = JSON.stringify([...shownCounts].toSorted());

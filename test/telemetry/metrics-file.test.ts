@@ -137,7 +137,7 @@ describe('send writes the file', () => {
     symlinkSync(folder.path('precious'), folder.path('out/hello.prom'));
     const { status, stderr, stdout } = await runHere(['send', 'hello'], { cwd: folder.root, env: ENV });
     expect(status).toBe(0);
-    expect(stdout).toContain('accepted  2');
+    expect(stdout).toContain('2 of 3 sent');
     expect(stderr).toMatch(/^warning: The metrics file is not written: .*hello\.prom is a link/);
     expect(readFileSync(folder.path('precious'), 'utf8')).toBe('kept');
   });

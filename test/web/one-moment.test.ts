@@ -196,7 +196,7 @@ it('an open page shows the last figures of a run that has ended, without a reloa
   sender.ledger.finish(sender.run, { state: 'halted', halt: null, figures: null, nowMs: NOW });
   held?.release();
   await until('the last figures', () => stream.text().includes('200 parts'), 10_000);
-  await until('that it was halted', () => stream.text().includes('hello is halted.'), 10_000);
+  await until('that it was halted', () => stream.text().includes('hello: Halted.'), 10_000);
   // Whatever came before: an update that has figures has all of one moment.
   for (const [, text = ''] of stream.text().matchAll(/event: parts\ndata: (.*)\n/g)) {
     const parts = /(\d+) parts/.exec(text)?.[1];

@@ -285,7 +285,7 @@ describe('a ledger', () => {
     expect(text).not.toContain(numberOf(0));
     expect(text).toContain('accepted');
     expect((await ask(pages.port, `/runs/${id}/recipients/0`)).text).toContain('line 2');
-    expect((await ask(pages.port, `/runs/${id}`)).text).toContain('Personal data was taken out');
+    expect((await ask(pages.port, `/runs/${id}`)).text).toContain('Personal data purged on');
   });
 
   it('of a run whose process was killed shows who is in doubt', async () => {

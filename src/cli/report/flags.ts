@@ -12,6 +12,7 @@ export const REPORT_FLAGS = {
   for: { flag: '--for <program>', says: 'for this spreadsheet program, in csv', choices: ['excel'] },
   recipients: { flag: '--recipients <file>', says: 'with --with-columns: where the list of the run is now' },
   full: { flag: '--full', says: 'whole addresses in html, which else has them masked' },
+  causes: { flag: '--causes', says: 'every cause of a failure, in text' },
   follow: { flag: '--follow', says: 'show what changes until nothing more is to come, in text and jsonl' },
   format: formatOption(PRINT_FORMATS),
   ledger: OPTIONS.ledger,

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { RunRecord } from '../../ledger/records.ts';
-import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '../../model.ts';
+import { DELIVERIES, type Outcome, type Project, type Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { isChosen, openSummary, rowsOf, type Summary } from '../../operations/report.ts';
-import { countDelivery } from '../../report/deliveries.ts';
+import { countFeedback } from '../../report/deliveries.ts';
 import { formatReport } from '../../report/formats.ts';
 import { recordOf } from '../../report/record.ts';
-import { totalsKey } from '../../report/tally.ts';
-import { countOf, deliveryLines, number, period, STATE_WORDS } from '../../report/words.ts';
+import { verdictOf } from '../../report/verdict.ts';
+import { number } from '../../report/words.ts';
 import { isFinal } from '../../send/deliveries.ts';
 import { stateOf } from '../../send/summary.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
@@ -86,7 +86,7 @@ function lookAt(
 ): Look {
   using _ = ledger.hold();
   const current = ledger.findRun(run) ?? run;
-  const counts = countDelivery();
+  const counts = countFeedback();
   let open = 0;
   for (const batch of rowsOf(ledger, current, {}, { unmatched: counts.addUnmatched, referenceOf })) {
     for (const outcome of batch) {
@@ -144,13 +144,11 @@ function drawn({ out, width }: CommandContext): View {
   const clear = (): string => (lines === 0 ? '' : `\u001b[${lines}F\u001b[J`);
   return {
     show({ report }) {
-      const { campaign, environment, occurrence, run, state } = report;
-      const shown = [
-        `${campaign} · ${environment} · ${occurrence}`,
-        `Run ${run} ${STATE_WORDS[state]}. ${period(report.startedAt, report.finishedAt)}`,
-        outcomesOf(report),
-        returnedOf(report),
-      ].map((line) => safeLine(line).slice(0, width - 1));
+      const { campaign, environment, occurrence } = report;
+      const { headline, counts } = verdictOf(report);
+      const shown = [`${campaign} · ${environment} · ${occurrence}`, headline, counts, ...latestOf(report)].map(
+        (line) => safeLine(line).slice(0, width - 1),
+      );
       const text = `${clear()}${shown.join('\n')}\n`;
       lines = shown.length;
       return out(text);
@@ -166,7 +164,7 @@ function listed({ out, now }: CommandContext): View {
   let last = '';
   return {
     show({ report }) {
-      const line = `${report.state}: ${[outcomesOf(report), returnedOf(report)].join('; ')}`;
+      const line = [`${report.state}: ${verdictOf(report).counts}`, ...latestOf(report)].join(' ');
       if (line === last) return;
       last = line;
       return out(`${isoSeconds(now())} ${safeLine(line)}\n`);
@@ -175,17 +173,8 @@ function listed({ out, now }: CommandContext): View {
   };
 }
 
-/** `accepted 1,200, rejected 3`. */
-function outcomesOf({ totals }: Report): string {
-  const counts = OUTCOMES.map((outcome) => [outcome, totals[totalsKey(outcome)]] as const);
-  const shown = counts.filter(([, count]) => count > 0).map(([outcome, count]) => `${outcome} ${number(count)}`);
-  return shown.length === 0 ? countOf(0, 'recipient') : shown.join(', ');
-}
-
-/** `delivered 900 (75.0%), nothing yet 300`. */
-function returnedOf(report: Report): string {
-  const shown = deliveryLines(report).map(([word, count, share]) =>
-    word === '-' ? `nothing yet ${number(count)}` : `${word} ${number(count)} (${share})`,
-  );
-  return shown.length === 0 ? 'nothing came back yet' : shown.join(', ');
+/** `Latest reports: 900 delivered, 3 failed.`; nothing before the first. */
+function latestOf({ deliveries }: Report): readonly string[] {
+  const states = Object.entries(deliveries).map(([state, count]) => `${number(count)} ${state}`);
+  return states.length === 0 ? [] : [`Latest reports: ${states.join(', ')}.`];
 }

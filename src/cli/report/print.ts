@@ -6,7 +6,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import type { FlagsOf } from '../../operations/options.ts';
 import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operations/report.ts';
 import { FORMATS, formatReport, PRINT_FORMATS, type ReportFormat } from '../../report/formats.ts';
-import { countDeliveries } from '../../send/deliveries.ts';
+import { feedbackOf } from '../../send/deliveries.ts';
 import { createYields, metered } from '../../util/long-work.ts';
 import { listWithOr } from '../../util/words.ts';
 import { complain } from '../shared/complain.ts';
@@ -19,7 +19,7 @@ export type PrintOptions = Omit<FlagsOf<typeof REPORT_FLAGS>, 'ledger' | 'metric
 
 /** @throws HandbillError (exit status 2) for options that do not go together */
 export function checkOptions(options: PrintOptions): void {
-  const { format, outcomes, deliveries, inputs, withColumns, recipients, follow, full, output } = options;
+  const { format, outcomes, deliveries, inputs, withColumns, recipients, follow, full, causes, output } = options;
   const refuseUse = (message: string, hint: string): never => {
     throw refuse(problem('usage', message, { hint }));
   };
@@ -41,6 +41,9 @@ export function checkOptions(options: PrintOptions): void {
   }
   if (recipients !== undefined && !withColumns) {
     refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
+  }
+  if (causes && format !== 'text') {
+    refuseUse(`--causes has no place in --format ${format}.`, 'Add --format text; json has all causes by itself.');
   }
   if (follow && format !== 'text' && format !== 'jsonl') {
     refuseUse(`--follow has no place in --format ${format}.`, 'Take --format text or --format jsonl.');
@@ -81,6 +84,7 @@ export async function printReport(
     const shown = {
       ...summary.options,
       colour: context.colour.out && output === undefined,
+      causes: options.causes === true,
       ...(output === undefined ? {} : { width: Number.POSITIVE_INFINITY }),
       ...(columns === null ? {} : { columns }),
       ...(options.for === undefined ? {} : { excelLocale: project.locale ?? summary.now?.locale ?? 'en' }),
@@ -112,7 +116,7 @@ function passOf(
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly report: Report } {
   if (!FORMATS[format].rows) {
     using _ = ledger.hold();
-    return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
+    return { rows: [], report: reportOf(feedbackOf(ledger, run)) };
   }
   return { rows: rowsOf(ledger, run, filter, { referenceOf }), report: plain() };
 }

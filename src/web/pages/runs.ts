@@ -4,7 +4,8 @@ import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operatio
 import { readPriceList } from '../../plan/estimate.ts';
 import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
 import { totalsOf } from '../../report/variants.ts';
-import { acceptedWords, deliveryBase } from '../../report/words.ts';
+import { progressOf, verdictText } from '../../report/verdict.ts';
+import { deliveryBase, keptWords } from '../../report/words.ts';
 import { stateOf, summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { round, type Tone } from '../charts/chart.ts';
@@ -23,6 +24,7 @@ import {
   type ShownRun,
   unmatchedSection,
   variantsSection,
+  verdictSection,
 } from '../sections.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, wholeOf } from '../site.ts';
 import type { Slot } from '../time-counts.ts';
@@ -209,7 +211,7 @@ interface RunData extends ShownRun {
 
 function runPage({ formats }: View, data: RunData): Content {
   const { report, figures } = data;
-  const title = `${report.campaign} · ${report.occurrence}`;
+  const title = titleOf(formats, report);
   const none = html``;
   const top = live('head', head(formats, data));
   if (figures === null) {
@@ -231,7 +233,7 @@ function runPage({ formats }: View, data: RunData): Content {
       top,
       live('totals', funnel),
       live('steps', nextSection(data) ?? none),
-      live('causes', causesSection(data, figures.causes) ?? none),
+      live('causes', causesSection(data) ?? none),
       live('why', html`<div class="two">${outcomesSection(data)}${returned}</div>`),
       live('charts', overTime(formats, figures.times) ?? none),
       live('variants', variantsSection(data) ?? none),
@@ -240,34 +242,40 @@ function runPage({ formats }: View, data: RunData): Content {
   };
 }
 
-/** Changes with the state and each tenth, so that listeners are not updated with every message. */
-function saidOf(formats: View['formats'], { totals: of, state, campaign }: Report): string {
-  const done = of.recipients - of.pending;
-  const tenth = of.recipients === 0 ? 1 : Math.floor((10 * done) / of.recipients) / 10;
-  const doubt = of.inDoubt === 0 ? '' : ` ${formats.number(of.inDoubt)} in doubt.`;
-  return state === 'running' ? `${campaign}: ${formats.percent(tenth, 1)} done.` : `${campaign} is ${state}.${doubt}`;
+function titleOf(formats: View['formats'], report: Report): string {
+  const { campaign, occurrence, state } = report;
+  const first =
+    state === 'running' ? `${formats.percent(...progressOf(report))} ` : state === 'finished' ? '' : `${state}: `;
+  return `${first}${campaign} · ${occurrence}`;
 }
 
-function head(formats: View['formats'], { report, perSecond, figures }: RunData): Html {
-  const { run, environment, state, startedAt, finishedAt, purgedAt, closedAt } = report;
+/** Changes with the state and each tenth, so that listeners are not updated with every message. */
+function saidOf(formats: View['formats'], report: Report): string {
+  const [done, of] = progressOf(report);
+  const tenth = of === 0 ? 1 : Math.floor((10 * done) / of) / 10;
+  return `${report.campaign}: ${report.state === 'running' ? `${formats.percent(tenth, 1)} done.` : verdictText(report, formats)}`;
+}
+
+function head(formats: View['formats'], data: RunData): Html {
+  const { report, perSecond, figures } = data;
+  const { run, environment, state, startedAt, finishedAt } = report;
   const tookMs = Math.max(0, Date.parse(finishedAt ?? '') - Date.parse(startedAt));
   return html`${crumbs([['Runs', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
-${state === 'running' && figures?.cameBack ? progress(formats, report.totals, perSecond) : null}
-${closedAt === undefined ? null : html`<p>A person closed this run on ${formats.time(closedAt)}: it sends nothing more.</p>`}
-${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
-${acceptedWords(report.acceptedList).map((words) => html`<p>${words}</p>`)}`;
+${verdictSection(data)}
+${state === 'running' && figures?.cameBack ? progress(formats, report, perSecond) : null}
+${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;
 }
 
-function progress(formats: View['formats'], of: Totals, rate: number): Html {
-  const done = of.recipients - of.pending;
-  const left = rate > 0 && of.pending > 0 ? `, about ${formats.duration((of.pending / rate) * 1000)} left` : '';
+function progress(formats: View['formats'], report: Report, rate: number): Html {
+  const [done, of] = progressOf(report);
+  const left = rate > 0 && of > done ? `, about ${formats.duration(((of - done) / rate) * 1000)} left` : '';
   const pace =
     rate > 0
       ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
       : 'nothing in the last minute';
-  return html`<p><progress max="${of.recipients}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of.recipients)}</strong> (${formats.percent(done, of.recipients)}), ${pace}.</p>`;
+  return html`<p><progress max="${of}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of)}</strong> (${formats.percent(done, of)}), ${pace}.</p>`;
 }
 
 /** How quickly a run went; null where it took no time worth a chart. */

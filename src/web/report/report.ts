@@ -2,7 +2,7 @@ import type { Outcome, Report } from '../../model.ts';
 import type { SavedLatency } from '../../report/latency.ts';
 import { type Formats, PLAIN } from '../../report/locale.ts';
 import type { Outcomes, ReportOptions } from '../../report/record.ts';
-import { acceptedWords, overWords, STATE_WORDS } from '../../report/words.ts';
+import { keptWords, STATE_WORDS } from '../../report/words.ts';
 import { Html, html } from '../../util/escape.ts';
 import { documentFrame } from '../document.ts';
 import { section, stateMark } from '../kit.ts';
@@ -17,6 +17,7 @@ import {
   type ShownRun,
   unmatchedSection,
   variantsSection,
+  verdictSection,
 } from '../sections.ts';
 import { createChoice, recipientsOf } from './recipients.ts';
 import { latencyOf, overTimeOf, type ReplyCounts, type ReturnTimes, repliesOf, watchTimes } from './returned.ts';
@@ -56,12 +57,11 @@ export async function* reportPage(
   const report = options.completed?.() ?? summary;
   const { formats = PLAIN, campaignFile = report.campaign, planPath = null, currency = null } = options;
   const shown: ShownRun = { report, formats, currency, campaignFile, planPath, link: null };
-  const causes = (report.causes ?? []).map(({ outcome, ...cause }) => ({ end: { outcome }, ...cause }));
   const title = `${report.campaign} - ${report.occurrence} - handbill report`;
   const { head, foot } = documentFrame({ title, style: REPORT_STYLE });
   yield head;
   yield html`<main>
-${headerOf(report, formats)}${funnelSection(shown)}${nextSection(shown)}${outcomesSection(shown)}${causesSection(shown, causes)}${overTimeOf(times.slots(), formats)}${variantsSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${channelsSection(shown, times.returned())}`
+${headerOf(report, formats)}${verdictSection(shown)}${funnelSection(shown)}${nextSection(shown)}${outcomesSection(shown)}${causesSection(shown)}${overTimeOf(times.slots(), formats)}${variantsSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${channelsSection(shown, times.returned())}`
     .markup;
   const figures = section('Figures', [figuresOf(shown), latencyOf(report, options.latency ?? null, formats)]);
   yield html`${recipientsOf(choice.chosen(), report, options.addresses ?? 'masked', formats)}${figures}</main>
@@ -78,7 +78,7 @@ function headerOf(report: Report, formats: Formats): Html {
   return html`<header>
 <h1>${campaign}</h1>
 <p class="run">${environment} · ${timeOf(occurrence)} ${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}</p>
-<p class="soft">Run ${report.run}. Started ${timeOf(startedAt)}${took}. ${[...overWords(report, formats), ...acceptedWords(report.acceptedList)].join(' ')}</p>
+<p class="soft">Run ${report.run}. Started ${timeOf(startedAt)}${took}. ${keptWords(report, formats).join(' ')}</p>
 </header>
 `;
 }

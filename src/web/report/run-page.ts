@@ -3,7 +3,7 @@ import type { RunRecord } from '../../ledger/records.ts';
 import type { Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
 import { countedRows, isChosen, type RowFilter } from '../../operations/report.ts';
 import { createReferences } from '../../plan/expand.ts';
-import type { DeliveryCount } from '../../report/deliveries.ts';
+import type { Feedback } from '../../report/deliveries.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { readLatency } from '../../report/latency.ts';
 import type { ReportOptions } from '../../report/record.ts';
@@ -22,7 +22,7 @@ interface PageOptions extends RowFilter {
 
 interface PageSummary {
   readonly plain: () => Report;
-  readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
+  readonly reportOf: (feedback: Feedback) => Report;
   readonly options: ReportOptions;
 }
 

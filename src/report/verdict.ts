@@ -1,0 +1,63 @@
+import type { Report } from '../model.ts';
+import { endsOf, endsText } from './ends.ts';
+import { type Formats, PLAIN } from './locale.ts';
+import { pauseText } from './pause-words.ts';
+import { reasonCounts } from './words.ts';
+
+export interface Verdict {
+  /** Colour and urgency: `bad` needs a person, `open` goes on by itself or by another start. */
+  readonly tone: 'good' | 'going' | 'open' | 'bad';
+  /** State and why: `Halted: 1,003 recipients were refused in this start (limits.stopAfter.rejected).` */
+  readonly headline: string;
+  /** The most frequent cause in the words of the API or of the report, and how many it is of; null for none. */
+  readonly cause: string | null;
+  /** `9,073 of 20,000 delivered, 177 sent, 1,458 not delivered.` */
+  readonly counts: string;
+}
+
+type Judged = Omit<Report, 'verdict' | 'version'>;
+
+/** The answer to "what became of it?": pages, terminal, JSON and reports say the same. */
+export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
+  const { causes = [], totals, ends = endsOf(totals, []) } = report;
+  const [top] = causes;
+  const isEmpty = totals.recipients > 0 && ends.notSent === totals.recipients;
+  return {
+    tone: toneOf(report),
+    headline: headlineOf(report, say),
+    cause: top?.cause == null ? null : `Most frequent cause (${say.number(top.count)}): ${ended(top.cause)}`,
+    counts: `${isEmpty ? 'Nothing was sent: ' : ''}${endsText(ends, totals.recipients, say, reasonCounts(report, 'skipped', say))}.`,
+  };
+}
+
+export function verdictText(report: Judged, say: Formats = PLAIN): string {
+  const { headline, cause, counts } = verdictOf(report, say);
+  return [headline, counts, ...(cause === null ? [] : [cause])].join(' ');
+}
+
+function toneOf({ state, totals, paused, closedAt }: Judged): Verdict['tone'] {
+  if (state === 'running') return 'going';
+  if (state === 'halted' || paused !== undefined || totals.inDoubt > 0) return 'bad';
+  return state === 'finished' || closedAt !== undefined ? 'good' : 'open';
+}
+
+function headlineOf(report: Judged, say: Formats): string {
+  const { state, halt, paused, closedAt } = report;
+  if (closedAt !== undefined) return `Closed on ${say.instant(closedAt)}: it sends nothing more.`;
+  if (state === 'running') return `Sending: ${say.percent(...progressOf(report))} done.`;
+  if (paused !== undefined) return pauseText(paused);
+  if (state === 'halted') return halt === null ? 'Halted.' : `Halted: ${halt.message}`;
+  return { finished: 'Finished.', partial: 'Not finished.', interrupted: 'Interrupted: no process sends it now.' }[
+    state
+  ];
+}
+
+/** Recipients that a rule leaves out are no progress. */
+export function progressOf({ totals }: Pick<Report, 'totals'>): readonly [done: number, of: number] {
+  const of = totals.recipients - totals.skipped;
+  return [of - totals.pending - totals.deferred, of];
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { DELIVERIES, OUTCOMES, type Report } from '../../src/model.ts';
+import { ENDS, endOf, endsOf, totalsKey } from '../../src/report/ends.ts';
+import { formatReport } from '../../src/report/formats.ts';
+import { createFormats } from '../../src/report/locale.ts';
+import { progressOf, verdictOf, verdictText } from '../../src/report/verdict.ts';
+import { reportPage } from '../../src/web/report/report.ts';
+import { collect, OPTIONS, PLAIN, RETURNED, TROUBLED } from './examples.ts';
+
+const NONE = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, inDoubt: 0, pending: 0 };
+
+function reportWith(facts: Partial<Report>): Report {
+  return { ...PLAIN, reasons: {}, ...facts };
+}
+
+describe('ends', () => {
+  it('have each recipient once, as each row by itself has it', () => {
+    const row = fc.record({
+      outcome: fc.constantFrom(...OUTCOMES),
+      delivery: fc.option(fc.constantFrom(...DELIVERIES)),
+    });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 60 }), (rows) => {
+        const totals = { ...NONE, recipients: rows.length };
+        for (const { outcome } of rows) totals[totalsKey(outcome)] += 1;
+        const deliveries = rows.flatMap(({ outcome, delivery }) =>
+          delivery === null ? [] : [{ variant: null, outcome, delivery, count: 1 }],
+        );
+        const ends = endsOf(totals, deliveries);
+        const expected = ENDS.map((end) => rows.filter(({ outcome, delivery }) => endOf(outcome, delivery) === end));
+        expect(ENDS.map((end) => ends[end])).toEqual(expected.map(({ length }) => length));
+      }),
+    );
+  });
+
+  it('never go below zero, where the reports were read before the totals', () => {
+    const totals = { ...NONE, accepted: 2, recipients: 2 };
+    const early = [{ variant: null, outcome: 'in-doubt', delivery: 'delivered', count: 1 }] as const;
+    expect(endsOf(totals, early)).toMatchObject({ unclear: 0, delivered: 0, sent: 2 });
+  });
+
+  test.each([
+    ['rejected', 'delivered', 'delivered'],
+    ['in-doubt', 'read', 'delivered'],
+    ['in-doubt', 'expired', 'unclear'],
+    ['accepted', 'opted-out', 'delivered'],
+    ['accepted', 'expired', 'notDelivered'],
+    ['accepted', 'sent', 'sent'],
+    ['skipped', null, 'notSent'],
+  ] as const)('%s, reported as %s: %s', (outcome, delivery, end) => {
+    expect(endOf(outcome, delivery)).toBe(end);
+  });
+});
+
+describe('the verdict', () => {
+  const totals = { ...NONE, recipients: 10 };
+  test.each<[Partial<Report>, string]>([
+    [{ totals: { ...totals, accepted: 10 } }, 'Finished. 10 of 10 sent.'],
+    [
+      { totals: { ...totals, skipped: 10 }, reasons: { skipped: { suppressed: 9, duplicate: 1 } } },
+      'Finished. Nothing was sent: 10 of 10 not sent (9 suppressed, 1 duplicate).',
+    ],
+    [{ totals: { ...totals, recipients: 0 } }, 'Finished. 0 recipients.'],
+    [
+      { state: 'running', totals: { ...totals, accepted: 3, skipped: 4, pending: 3 } },
+      'Sending: 50.0% done. 3 of 10 sent, 4 not sent, 3 not tried yet.',
+    ],
+    [
+      {
+        state: 'halted',
+        halt: { rule: 'refusals', message: '5 recipients were refused in this start.', next: '' },
+        totals: { ...totals, accepted: 5, rejected: 5 },
+        causes: [
+          { outcome: 'rejected', cause: 'HTTP 422: Sender name not registered', count: 4 },
+          { outcome: 'rejected', cause: 'HTTP 400', count: 1 },
+        ],
+      },
+      'Halted: 5 recipients were refused in this start. 5 of 10 sent, 5 not delivered. Most frequent cause (4): HTTP 422: Sender name not registered.',
+    ],
+    [
+      { state: 'interrupted', totals: { ...totals, pending: 10 } },
+      'Interrupted: no process sends it now. 10 of 10 not tried yet.',
+    ],
+    [{ state: 'partial', totals: { ...totals, deferred: 10 } }, 'Not finished. 10 of 10 waiting.'],
+    [
+      {
+        state: 'partial',
+        paused: { environment: 'live', campaign: null, reason: 'wrong text', who: 'ana', since: PLAIN.startedAt },
+        totals: { ...totals, pending: 10 },
+      },
+      'live has been paused since 2026-11-21 09:00:00 UTC by ana: wrong text. 10 of 10 not tried yet.',
+    ],
+    [
+      { closedAt: PLAIN.startedAt, totals: { ...totals, skipped: 10 }, reasons: { skipped: { closed: 10 } } },
+      'Closed on 2026-11-21 09:00:00 UTC: it sends nothing more. Nothing was sent: 10 of 10 not sent (10 closed).',
+    ],
+  ])('%#: %s', (facts, expected) => {
+    expect(verdictText(reportWith(facts))).toBe(expected);
+  });
+
+  test.each<[Partial<Report>, string]>([
+    [{}, 'good'],
+    [{ state: 'running' }, 'going'],
+    [{ state: 'partial' }, 'open'],
+    [{ state: 'interrupted' }, 'open'],
+    [{ state: 'halted' }, 'bad'],
+    [{ totals: { ...totals, inDoubt: 1 } }, 'bad'],
+  ])('%o has the tone %s', (facts, tone) => {
+    expect(verdictOf(reportWith(facts)).tone).toBe(tone);
+  });
+
+  it('counts no recipient as progress that a rule leaves out', () => {
+    expect(progressOf({ totals: { ...totals, accepted: 2, skipped: 4, pending: 3, deferred: 1 } })).toEqual([2, 6]);
+  });
+
+  it.each([
+    ['in trouble', TROUBLED],
+    ['with replies', RETURNED],
+  ])('is the same in JSON, in text and on the page: a run %s', async (_, report) => {
+    const { headline, counts } = verdictOf(report);
+    expect(report.verdict).toContain(`${headline} ${counts}`);
+    const flat = (text: string) => text.replaceAll(/\s+/g, ' ');
+    const text = flat(await collect(formatReport('text', report, [], { ...OPTIONS, short: true })));
+    const page = await collect(reportPage(report, [], { nowMs: Date.parse(report.startedAt) }));
+    for (const sentence of [headline, counts]) {
+      expect(text).toContain(sentence);
+      expect(page).toContain(`<p>${sentence}</p>`);
+    }
+  });
+
+  it('has figures as the project writes them', () => {
+    expect(verdictOf(TROUBLED, createFormats('de-DE', 'Europe/Berlin')).counts).toContain('900 of 2.000 delivered');
+  });
+});
