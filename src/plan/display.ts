@@ -1,6 +1,10 @@
 import type { Diagnostic } from '../errors.ts';
-import type { Campaign } from '../model.ts';
+import type { Campaign, ListSpec } from '../model.ts';
 import { columnTag, compileTemplate, createValues, RenderError } from '../templates/compile.ts';
+
+interface Shown extends Pick<Campaign, 'partials' | 'locale' | 'timeZone'> {
+  readonly recipients: Pick<ListSpec, 'display'>;
+}
 
 interface Display {
   /** Null: the row has no name. */
@@ -13,7 +17,7 @@ const LONGEST = 200;
 
 /** `recipients.display`, else the columns that usually hold a name. Null: there are none, or an error prevents it. */
 export function compileDisplay(
-  { recipients, partials, locale, timeZone }: Pick<Campaign, 'recipients' | 'partials' | 'locale' | 'timeZone'>,
+  { recipients, partials, locale, timeZone }: Shown,
   columns: readonly string[],
 ): { readonly display: Display | null; readonly diagnostics: readonly Diagnostic[] } {
   const source = recipients.display ?? usual(columns);

@@ -6,7 +6,7 @@ import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createYields } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
-import { matchesSearch, type Search } from './search.ts';
+import { firstFrom, matchesSearch, type Search } from './search.ts';
 
 /** Selects the recipients of a run that match all criteria. */
 export interface RowFilter {
@@ -161,17 +161,22 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   const wanted = filter.outcome === null ? null : statesFor([filter.outcome], claimed);
   // The row of step 0 lacks the address and the id of a fallback.
   const names = search === null ? null : JSON.stringify(search.names);
+  const listed = search?.rows ?? [];
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
-  const unfiltered = [null, null, null, null, null, null] as const;
+  const unfiltered = [null, null, null, null, null, null, null] as const;
 
-  const read = (from: number, to: number, most: number): { rows: readonly Outcome[]; reached: number } => {
-    const first = query.all(list, 0, from, to, most, ...params);
+  const read = (from: number, end: number, most: number): { rows: readonly Outcome[]; reached: number } => {
+    // A query gets at most so many rows of the list, and ends where they do.
+    const [at, behind] = [firstFrom(listed, from + 1), firstFrom(listed, end + 1)];
+    const named = listed.slice(at, Math.min(behind, at + most));
+    const to = behind - at > named.length ? (named.at(-1) ?? end) : end;
+    const first = query.all(list, 0, from, to, most, ...params, JSON.stringify(named.map(String)));
     const reached = first.length < most ? to : Number(first.at(-1)?.[0]);
     const later = new Map<number, StepRow[]>();
     const fallen = first.filter(hasFallen);
-    const [begin, end] = [fallen[0], fallen.at(-1)];
+    const [begin, last] = [fallen[0], fallen.at(-1)];
     for (let step = 1; step <= lastStep && begin !== undefined; step++) {
-      for (const row of query.all(list, step, Number(begin[0]) - 1, Number(end?.[0]), -1, ...unfiltered)) {
+      for (const row of query.all(list, step, Number(begin[0]) - 1, Number(last?.[0]), -1, ...unfiltered)) {
         later.set(Number(row[0]), [...(later.get(Number(row[0])) ?? []), row]);
       }
     }
@@ -222,7 +227,8 @@ const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, a
     AND ((state = 'rejected' AND reason = 'fell-back')
       OR ((?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0) AND (?7 IS NULL OR variant = ?7)
         AND (?11 IS NULL OR reason = ?11 OR state = 'claimed')
-        AND (?8 IS NULL OR line = ?9 OR instr(key, ?10) > 0 OR instr(address, ?10) > 0
-          OR key IN (SELECT value FROM json_each(?8)) OR address IN (SELECT value FROM json_each(?8))
-          OR message_id IN (SELECT value FROM json_each(?8)))))
+        AND (?8 IS NULL OR line = ?9 OR instr(key, ?10) > 0 OR key IN (SELECT value FROM json_each(?8))
+          OR ((key IS NULL OR address <> key) AND (instr(address, ?10) > 0 OR address IN (SELECT value FROM json_each(?8))))
+          OR message_id IN (SELECT value FROM json_each(?8))
+          OR (?12 <> '[]' AND CAST(row AS TEXT) IN (SELECT value FROM json_each(?12))))))
   ORDER BY row LIMIT ?5`;

@@ -7,6 +7,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import { LIST_CODES, type Outcome, type SendDecision } from '../model.ts';
 
 import { previewRows } from '../operations/preview.ts';
+import { LARGEST_LIST_BYTES } from '../operations/run-people.ts';
 import type { PreviewRows } from '../plan/previewed.ts';
 import { createYields } from '../util/long-work.ts';
 import { messageNode } from './preview/message.ts';
@@ -14,7 +15,6 @@ import type { SentMessages, Site } from './site.ts';
 
 /** Rows to read before the recipient's, to render the message again. */
 const MOST_ROWS = 50_000;
-const LARGEST_LIST_BYTES = 64 << 20;
 const KEPT = 200;
 
 /**

@@ -1,6 +1,7 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
+import type { PeopleOf } from '../operations/run-people.ts';
 import type { ListFacts } from '../plan/list-guard.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import type { RunStats } from './counts.ts';
@@ -22,6 +23,7 @@ export interface Site {
   /** Campaign files, folders or names to show; empty: the whole project. */
   readonly campaigns: readonly string[];
   readonly phone: PhoneReader;
+  readonly people: PeopleOf;
 }
 
 /** The messages of a recipient by channel, or why they cannot be shown. */

@@ -2,6 +2,7 @@ import { problem, refuse } from '../errors.ts';
 import type { ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
 import { sentCampaign } from '../operations/report.ts';
+import { createPeopleOf } from '../operations/run-people.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
@@ -55,6 +56,7 @@ export async function startServing(
     sent: new Map(),
     campaigns: options.campaigns ?? [],
     phone: createPhoneReader(countryOf(reading)),
+    people: createPeopleOf(reading.project, { cwd, env }),
   };
   let token: string | null = null;
   const { locale } = reading.project;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fold, parseQuery, type Searched, search } from '../../src/web/client/preview-search.ts';
+import { fold } from '../../src/util/fold.ts';
+import { parseQuery, type Searched, search } from '../../src/web/client/preview-search.ts';
 import { FIELD_END, ROW_END } from '../../src/web/preview/delta.ts';
 
 interface Row {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
-import type { DeliveryReport, OutcomeState, Reply } from '../../src/model.ts';
+import type { DeliveryReport, InputFile, OutcomeState, Reply } from '../../src/model.ts';
 import type { ServeOptions } from '../../src/web/options.ts';
 import { serve } from '../../src/web/serve.ts';
 import type { Serving } from '../../src/web/start.ts';
@@ -32,6 +32,8 @@ export interface SentRun {
   /** Left as if the process was killed: neither ended nor held. */
   readonly isKilled?: boolean;
   readonly atMs?: number;
+  /** Those of the run; else none. */
+  readonly inputs?: readonly InputFile[];
 }
 
 /** Number of the nth person, of the numbers that are reserved for films. */
@@ -41,7 +43,7 @@ export function numberOf(n: number): string {
 
 /** Puts a run into a ledger by the moves of a real one. */
 export function recordRun(ledger: Ledger, facts: SentRun, rows: readonly SentRow[]): RunRecord {
-  const { campaign, environment = 'sandbox', occurrence = 'once', isKilled = false, atMs = NOW } = facts;
+  const { campaign, environment = 'sandbox', occurrence = 'once', isKilled = false, atMs = NOW, inputs = [] } = facts;
   const who = (row: number) => ({ key: rows[row]?.key ?? numberOf(row), to: rows[row]?.to ?? numberOf(row) });
   const draft = ledger.beginLoad({ environment, campaign, occurrence }, { channel: 'sms', nowMs: atMs });
   for (let from = 0; from < rows.length; from += 5_000) {
@@ -61,7 +63,7 @@ export function recordRun(ledger: Ledger, facts: SentRun, rows: readonly SentRow
       })),
     );
   }
-  const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'x', nowMs: atMs }), atMs);
+  const { run } = ledger.start(ledger.finishLoad(draft, { inputs, identityHash: 'x', nowMs: atMs }), atMs);
   for (let from = 0; from < rows.length; from += 5_000) {
     const tried = rows
       .slice(from, from + 5_000)

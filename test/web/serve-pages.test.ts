@@ -126,7 +126,7 @@ describe('a reader', () => {
     await press('Enter');
     await page.waitForURL(/q=07700/);
     expect(await page.locator('tbody tr').count()).toBe(1);
-    await page.getByLabel('Line, key, address or message id').focus();
+    await page.getByLabel('Name, number, line, key or message id').focus();
     // Fields, buttons, and the only row.
     for (let i = 0; i < 20 && (await focused()) !== numberOf(62); i++) await press('Tab');
     await press('Enter');

@@ -1,22 +1,13 @@
-import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Diagnostic, problem, refuse, warning } from '../../errors.ts';
 import type { RunRecord } from '../../ledger/records.ts';
-import type { Campaign, InputFile, ListSpec, Outcome, Project, Row } from '../../model.ts';
-import type { CommandContext } from '../../operations/context.ts';
-import { hashList, type ListDigest, ONLY_CELLS, openList } from '../../recipients/read.ts';
+import type { ListSpec, Outcome, Row } from '../../model.ts';
+import { type ListPlace, listOfRun } from '../../operations/run-list.ts';
+import { type ListDigest, openList } from '../../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../../recipients/recipient.ts';
 import type { ListColumns } from '../../report/record.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
-import { displayPath } from '../../util/paths.ts';
-
-interface ListPlace {
-  readonly campaign: Campaign | null;
-  readonly project: Pick<Project, 'root'>;
-  readonly cwd: CommandContext['cwd'];
-  readonly given: string | null;
-}
 
 interface OpenColumns extends ListColumns {
   /** Once all outcomes were joined: a warning where the list is another one by now. */
@@ -31,33 +22,12 @@ interface OpenColumns extends ListColumns {
 export async function openColumns(run: RunRecord, place: ListPlace): Promise<OpenColumns> {
   const input = run.inputs.find(({ role }) => role === 'recipients');
   if (input === undefined) throw refuse(problem('file-not-found', `No list is known of the run ${run.id}.`));
-  let changed: ListSpec | null = null;
-  let missing: unknown = null;
-  for (const spec of candidates(input, place)) {
-    try {
-      const digest = await hashList(spec);
-      if (digest.sha256 === input.sha256) return await columnsOf(spec, digest);
-      if (spec.sampled === undefined) changed ??= spec;
-    } catch (error) {
-      missing ??= error;
-    }
-  }
+  const found = await listOfRun(input, place);
+  if ('digest' in found) return await columnsOf(found.spec, found.digest);
+  const { changed, missing } = found;
   if (changed === null) throw missing;
   if (place.campaign === null) throw listChanged(run, changed.file);
   return await columnsByKey(run, asRead(place.campaign.recipients, changed));
-}
-
-/** Paths were relative to the folder of that time. The encoding is that of the run: the campaign may have changed. */
-function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
-  const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };
-  const { headerRow, delimiter, encoding, escaped } = input.reading ?? own ?? ONLY_CELLS;
-  const at = (path: string): ListSpec => {
-    return { ...ONLY_CELLS, headerRow, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
-  };
-  if (given !== null) return [at(resolve(cwd, given))];
-  const paths = new Set([resolve(cwd, input.file), resolve(project.root, input.file)]);
-  if (own !== null) paths.delete(own.path);
-  return [...(own === null ? [] : [own]), ...[...paths].map(at)];
 }
 
 async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColumns> {

@@ -1,7 +1,8 @@
+import { fold } from '../../util/fold.ts';
 import type { About } from '../preview/about.ts';
 import { applyDelta, type Delta, FIELD_END, ROW_END, tokensOf } from '../preview/delta.ts';
 import type { RowView } from '../preview/nodes.ts';
-import { fold, type Searched } from './preview-search.ts';
+import type { Searched } from './preview-search.ts';
 
 export interface Rows {
   readonly about: About;

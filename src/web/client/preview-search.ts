@@ -1,5 +1,6 @@
 /** Independent of the page, so that tests can compare the search with a slow version of the rules. */
 
+import { fold } from '../../util/fold.ts';
 import { FIELD_END, ROW_END } from '../preview/delta.ts';
 
 /** Rows as one text, so that each word takes one native search. */
@@ -20,34 +21,6 @@ interface Query {
   /** All words must occur, anywhere; empty: only the line counts. */
   readonly words: readonly string[];
 }
-
-/** Removes case, accents, ligatures and widths, so that different spellings match. */
-export function fold(text: string): string {
-  // Most lists are mostly ASCII, which needs only lower case.
-  if (!OTHER.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKD')
-    .replace(MARKS, '')
-    .toLowerCase()
-    .replace(LETTERS, (letter) => PLAIN[letter] ?? letter);
-}
-
-const OTHER = /[\u0080-\uffff]/;
-const MARKS = /\p{Mn}+/gu;
-/** Letters that Unicode does not decompose. */
-const PLAIN: Readonly<Record<string, string>> = {
-  ł: 'l',
-  ø: 'o',
-  đ: 'd',
-  ħ: 'h',
-  ı: 'i',
-  æ: 'ae',
-  œ: 'oe',
-  ß: 'ss',
-  ς: 'σ',
-  '’': "'",
-};
-const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
 /** Null: the search is empty, so that all recipients match. */
 export function parseQuery(typed: string): Query | null {

@@ -5,7 +5,8 @@ import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { address, copied, empty, pager, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
-import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from '../site.ts';
+import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
+import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf } from '../site.ts';
 import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
 
 /** Rows of each run, where all runs are shown. */
@@ -14,18 +15,22 @@ const ROWS_ON_A_PAGE = 100;
 const MOST_RUNS = 50;
 
 /** `/doubt`: all recipients in doubt, or those of `?run=ID` by pages. */
-export const makeDoubt: MakePage = (site, open, asked) => {
+export const makeDoubt: MakePage = async (site, open, asked) => {
   const only = textOf(asked.query, 'run');
-  if (only === '') return allRuns(site, open, asked);
+  if (only === '') return await allRuns(site, open, asked);
   const run = runOf(open, only);
   if (run === null) return noRun(only);
   const after = /^(\d{1,3})\.(\d{1,15})$/.exec(asked.query.get('after') ?? '');
   const cursor = after === null ? null : { step: Number(after[1]), row: Number(after[2]) };
-  const runs = [doubtsOf(site, open, run, cursor, ROWS_ON_A_PAGE)];
-  return whole(doubtPage(asked.view, { runs, only: run.id, isFirst: cursor === null }));
+  const doubts = await doubtsOf(site, open, asked, run, cursor, ROWS_ON_A_PAGE);
+  return made(asked, { runs: [doubts], only: run.id, isFirst: cursor === null });
 };
 
-function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
+function made({ view }: Asked, data: DoubtData): Made {
+  return { content: doubtPage(view, data), isOld: data.runs.some(({ names }) => names.why === 'soon') };
+}
+
+async function allRuns(site: Site, open: OpenLedger, asked: Asked): Promise<Made> {
   const inDoubt = new Set(
     open
       .query(LISTS)
@@ -34,11 +39,12 @@ function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
   );
   // Claimed rows of a run whose process was killed have no outcome: they are in doubt too.
   const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.stats.isHeld(run));
-  const runs = newestFirst(withoutTests(open.ledger.runs()))
+  const meant = newestFirst(withoutTests(open.ledger.runs()))
     .filter((run) => run.purgedAtMs === null && isMeant(run))
-    .slice(0, MOST_RUNS)
-    .map((run) => doubtsOf(site, open, run, null, SHOWN_OF_EACH));
-  return whole(doubtPage(view, { runs, only: null, isFirst: true }));
+    .slice(0, MOST_RUNS);
+  const runs: DoubtRun[] = [];
+  for (const run of meant) runs.push(await doubtsOf(site, open, asked, run, null, SHOWN_OF_EACH));
+  return made(asked, { runs, only: null, isFirst: true });
 }
 
 interface Place {
@@ -46,7 +52,14 @@ interface Place {
   readonly row: number;
 }
 
-function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | null, limit: number): DoubtRun {
+async function doubtsOf(
+  site: Site,
+  open: OpenLedger,
+  asked: Asked,
+  run: RunRecord,
+  after: Place | null,
+  limit: number,
+): Promise<DoubtRun> {
   const isHeld = site.stats.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
@@ -58,6 +71,7 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
   const next = last === undefined || found.length <= limit ? null : `${Number(last[0])}.${Number(last[1])}`;
   const { id, name: campaign, environment, occurrence } = run;
   const referenceOf = referencesOf(run, site.reading.project);
+  const names = await namesOf(site, asked, run);
   return {
     run: id,
     campaign,
@@ -66,17 +80,24 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
     isHeld,
     count: total,
     next,
-    doubts: shown.map((one) => toLine(one, run, referenceOf)),
+    names,
+    doubts: shown.map((one) => toLine(one, run, names, referenceOf)),
   };
 }
 
-function toLine(found: readonly unknown[], run: RunRecord, referenceOf: ReturnType<typeof referencesOf>): DoubtLine {
+function toLine(
+  found: readonly unknown[],
+  run: RunRecord,
+  names: Names,
+  referenceOf: ReturnType<typeof referencesOf>,
+): DoubtLine {
   const [, row, line, key, to, written, reason, error, since, status, resend, postedFrom] = found;
   const channel = (written ?? run.channel) as Channel;
   return {
     row: Number(row),
     line: Number(line),
     who: String(to ?? key ?? `line ${String(line)}`),
+    label: names.labelOf(Number(row), key as string | null),
     channel,
     reference: referenceOf({
       key: key as string | null,
@@ -116,6 +137,7 @@ const ROWS_OF_KILLED = [
 
 interface DoubtLine extends Pick<DoubtRow, 'line' | 'row' | 'channel' | 'reason' | 'httpStatus' | 'error' | 'sinceMs'> {
   readonly who: string;
+  readonly label: string | null;
   readonly reference: string | null;
 }
 
@@ -127,6 +149,7 @@ interface DoubtRun {
   readonly count: number;
   readonly doubts: readonly DoubtLine[];
   readonly next: string | null;
+  readonly names: Names;
   /** A process is sending: doubts can be resolved when it has ended. */
   readonly isHeld: boolean;
 }
@@ -173,7 +196,7 @@ function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boo
   const content = html`${table(caption, columns, rows)}
 ${canAct ? controls(run) : null}`;
   return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
-${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}
+${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}${whyNoNames(run.names)}
 ${canAct ? html`<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>` : content}
 ${pager(`Recipients in doubt of ${run.campaign}`, [
   ['First page', only !== null && !isFirst ? address(['doubt'], { run: run.run }) : null],
@@ -189,17 +212,17 @@ ${pager(`Recipients in doubt of ${run.campaign}`, [
 }
 
 function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean): readonly (Html | string)[] {
-  const { line, row, who, channel, reference, reason, httpStatus, error, sinceMs } = doubt;
+  const { line, row, who, label, channel, reference, reason, httpStatus, error, sinceMs } = doubt;
   const what = [reason, httpStatus].filter((fact) => fact !== null).join(' ');
   const why = reason === null ? '' : `${what}${reasonWords(reason) === '' ? '' : `: ${reasonWords(reason)}`}`;
   return [
-    html`<span><a href="${address(['runs', run, 'recipients', row])}">${who}</a><br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
+    html`<span>${personLink(address(['runs', run, 'recipients', row]), label, who)}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
     reference === null ? '' : copied(reference),
     html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
     sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
     ...(canAct
       ? [
-          html`<label><input type="checkbox" name="line" value="${line}"> <span class="hidden">Choose ${who}, line ${line}</span></label>`,
+          html`<label><input type="checkbox" name="line" value="${line}"> <span class="hidden">Choose ${label ?? who}, line ${line}</span></label>`,
         ]
       : []),
   ];

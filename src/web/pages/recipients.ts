@@ -22,8 +22,9 @@ import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/wor
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { toneClass } from '../charts/chart.ts';
-import { address, copied, crumbs, facts, pager, select, swatch, table } from '../kit.ts';
+import { address, copied, crumbs, facts, pager, section, select, swatch, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
+import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
 import { nodeHtml } from '../preview/message-html.ts';
 import {
   type Cursor,
@@ -47,7 +48,6 @@ import {
   type SentMessages,
   type Site,
   textOf,
-  whole,
   wholeOf,
 } from '../site.ts';
 import { type Content, choices, fixed, live, type View } from './layout.ts';
@@ -59,7 +59,8 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const run = runOf(open, id);
   if (run === null) return noRun(id);
   const query = queryOf(asked.query);
-  const filter = filterOf(site, query);
+  const found = query.q === '' ? null : await namesOf(site, asked, run, query.q);
+  const filter = filterOf(site, query, (await found?.find(query.q)) ?? []);
   const cursor = cursorOf(asked.query);
   const isHeld = site.stats.isHeld(run);
   const asOf = sortOf(asked.query);
@@ -80,6 +81,8 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   // Only the form and a figure need them, so the wait is short.
   const { value, isOld } = await site.stats.of(run, Math.min(asked.patienceMs, 300));
   const counts = value?.steps ?? null;
+  // Last, so that reading a long list keeps nothing of the page waiting.
+  const names = found ?? (await namesOf(site, asked, run));
   const content = recipientsPage(asked.view, {
     run: run.id,
     campaign: run.name,
@@ -96,8 +99,9 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     hasAfter: page.hasAfter,
     stoppedAt: page.stoppedAt,
     recipients: run.rows,
+    names,
   });
-  return { content, isOld };
+  return { content, isOld: isOld || names.why === 'soon' };
 }
 
 function queryOf(query: URLSearchParams): RecipientQuery {
@@ -107,7 +111,11 @@ function queryOf(query: URLSearchParams): RecipientQuery {
 }
 
 /** Ignores unknown values of a filter. */
-function filterOf(site: Site, { q, outcome, reason, delivery, variant, cause }: RecipientQuery): RowFilter {
+function filterOf(
+  site: Site,
+  { q, outcome, reason, delivery, variant, cause }: RecipientQuery,
+  listed: readonly number[],
+): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
   return {
     outcome: OUTCOMES.find((one): one is OutcomeState => one === outcome) ?? null,
@@ -115,7 +123,7 @@ function filterOf(site: Site, { q, outcome, reason, delivery, variant, cause }: 
     delivery: deliveries.includes(delivery) ? (delivery as Delivery | 'none') : null,
     variant: variant === '' ? null : variant,
     cause: cause === '' ? null : cause,
-    search: readSearch(q, site.phone),
+    search: readSearch(q, site.phone, listed),
   };
 }
 
@@ -194,7 +202,7 @@ export async function makeRecipient(
     return { step, attempts: own, reference: shownOf({ ...step, key: outcome.key }), reports };
   });
   const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
-  const content = recipientPage(asked.view, {
+  const data: RecipientData = {
     run: run.id,
     campaign: run.name,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
@@ -204,8 +212,10 @@ export async function makeRecipient(
     doubts: doubtsOf(open, run, outcome),
     sent: outcome.key === null || !outcome.attempts ? null : await sentMessages(site, run, outcome),
     isSuppressed: addresses.some((one) => ledger.isSuppressed(one, asked.view.nowMs, run.topic)),
-  });
-  return whole(content);
+    names: await namesOf(site, asked, run),
+  };
+  const content = recipientPage(asked.view, data);
+  return { content, isOld: data.names.why === 'soon' };
 }
 
 function repliesOf({ query }: OpenLedger, run: RunRecord, row: number) {
@@ -293,13 +303,14 @@ interface RecipientsData {
   readonly stoppedAt: number | null;
   /** All recipients of the run, to show how far a search got. */
   readonly recipients: number;
+  readonly names: Names;
 }
 
 function recipientsPage(view: View, data: RecipientsData): Content {
   return {
     title: `Recipients of ${data.campaign}`,
     parts: [
-      fixed('head', head(data)),
+      live('head', head(data)),
       fixed('filter', form(data)),
       live('outcomes', outcomes(view, data)),
       live('rows', list(view, data)),
@@ -307,7 +318,7 @@ function recipientsPage(view: View, data: RecipientsData): Content {
   };
 }
 
-function head({ run, campaign }: RecipientsData): Html {
+function head({ run, campaign, names }: RecipientsData): Html {
   return html`${crumbs(
     [
       ['Runs', '/'],
@@ -315,7 +326,7 @@ function head({ run, campaign }: RecipientsData): Html {
     ],
     'recipients',
   )}
-<h1>Recipients of ${campaign}</h1>`;
+<h1>Recipients of ${campaign}</h1>${whyNoNames(names)}`;
 }
 
 function outcomes({ formats }: View, { run, query, outcomes: counts, sort }: RecipientsData): Html {
@@ -338,7 +349,7 @@ function form({ run, query, reasons, variants, causes, sort }: RecipientsData): 
   const words = (list: readonly string[], chosen: string): (readonly [string, string])[] =>
     [...new Set([...list, ...(chosen === '' ? [] : [chosen])])].map((word) => [word, word] as const);
   return html`<form class="filters" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients">
-<p class="field wide"><label for="q">Line, key, address or message id</label><input id="q" name="q" type="search" value="${query.q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
+<p class="field wide"><label for="q">Name, number, line, key or message id</label><input id="q" name="q" type="search" value="${query.q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
 ${
   query.outcome === ''
     ? null
@@ -382,7 +393,7 @@ ${pager('Pages of the list', [['First page', data.isFirst ? null : to({})]])}`;
   return html`${table(
     caption,
     columnsOf(data, (next) => address(['runs', run, 'recipients'], { ...query, sort: next })),
-    rows.map((row) => ({ cells: cells(formats, run, row) })),
+    rows.map((row) => ({ cells: cells(formats, data, row) })),
   )}
 ${far}
 ${pager('Pages of the list', [
@@ -397,11 +408,11 @@ ${pager('Pages of the list', [
 ])}`;
 }
 
-function cells(formats: View['formats'], run: string, row: Outcome): readonly (Html | string)[] {
+function cells(formats: View['formats'], { run, names }: RecipientsData, row: Outcome): readonly (Html | string)[] {
   const { line, key, to, outcome, reason, delivery = null, attempts, httpStatus, updatedAt } = row;
   const who = to ?? key;
   return [
-    html`<a href="${address(['runs', run, 'recipients', row.row])}">${who ?? `line ${line}`}</a>`,
+    personLink(address(['runs', run, 'recipients', row.row]), names.labelOf(row.row, key), who ?? `line ${line}`),
     formats.number(line),
     key === null || key === to ? '' : html`<span>${key}</span>`,
     html`<span>${swatch(outcome)}${outcome}${reason === null ? null : html` <span class="soft">${reason}</span>`}</span>`,
@@ -504,21 +515,31 @@ interface RecipientData {
   /** Null: nothing was sent, or personal data was removed. */
   readonly sent: SentMessages | null;
   readonly isSuppressed: boolean;
+  readonly names: Names;
 }
 
 function recipientPage(view: View, data: RecipientData): Content {
   const who = data.outcome.to ?? data.outcome.key ?? `line ${data.outcome.line}`;
+  const label = data.names.labelOf(data.outcome.row, data.outcome.key);
   return {
-    title: `${who} · ${data.campaign}`,
+    title: `${label ?? who} · ${data.campaign}`,
     parts: [
-      live('head', recipientHead(view, data, who)),
+      live('head', recipientHead(view, data, who, label)),
       live('steps', html`<div class="story">${sentText(data)}${timeline(view, data)}</div>`),
-      live('history', html`${data.steps.map((step, index) => stepSection(view, data, step, index))}`),
+      live(
+        'history',
+        html`${data.steps.map((step, index) => stepSection(view, data, step, index))}${listSection(data)}`,
+      ),
     ],
   };
 }
 
-function recipientHead({ formats }: View, { run, outcome, isSuppressed }: RecipientData, who: string): Html {
+function recipientHead(
+  { formats }: View,
+  { run, outcome, isSuppressed, names }: RecipientData,
+  who: string,
+  label: string | null,
+): Html {
   const { reason, delivery = null } = outcome;
   const above = [
     ['Runs', '/'],
@@ -526,8 +547,9 @@ function recipientHead({ formats }: View, { run, outcome, isSuppressed }: Recipi
     ['recipients', address(['runs', run, 'recipients'])],
   ] as const;
   return html`${crumbs(above, `line ${formats.number(outcome.line)}`)}
-<h1>${who}</h1>
+<h1>${label ?? who}</h1>${whyNoNames(names)}
 ${facts([
+  ['Address', label === null ? null : who],
   ['Outcome', html`${swatch(outcome.outcome)}<strong>${outcome.outcome}</strong> · ${OUTCOME_WORDS[outcome.outcome]}`],
   ['Reason', reason === null ? null : `${reason}${reasonWords(reason) === '' ? '' : ` · ${reasonWords(reason)}`}`],
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],
@@ -581,6 +603,12 @@ ${facts([
   ['Cost', step.cost === null || !CHARGED.has(step.outcome) ? null : formats.money(step.cost, data.currency)],
   ['Last change', step.updatedAt === null ? null : formats.time(step.updatedAt)],
 ])}</section>`;
+}
+
+/** The row of the list, as it is: only where no byte of it has changed. */
+function listSection({ names, outcome: { row, key } }: RecipientData): Html | null {
+  const cells = names.cellsOf(row, key);
+  return cells.length === 0 ? null : section('In the list', facts(cells));
 }
 
 const CHARGED: ReadonlySet<OutcomeState> = new Set(['accepted', 'in-doubt']);

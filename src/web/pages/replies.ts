@@ -1,10 +1,12 @@
+import type { RunRecord } from '../../ledger/records.ts';
 import { REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../../model.ts';
 import { stoppedBy } from '../../operations/replies.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
 import { address, pager, select, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
-import { type MakePage, textOf, whole, wholeOf } from '../site.ts';
+import { type Names, namesOf, personLink } from '../names.ts';
+import { type MakePage, textOf, wholeOf } from '../site.ts';
 import { type Content, csrfField, fixed, live, type View } from './layout.ts';
 
 const REPLIES_ON_A_PAGE = 50;
@@ -12,14 +14,22 @@ const STEP_REPLIES = 20_000;
 const LONGEST_MS = 1_500;
 
 /** `/replies`: newest first; `?meaning=review` those that a person has to read. */
-export const makeReplies: MakePage = async (site, open, { view, query }) => {
+export const makeReplies: MakePage = async (site, open, asked) => {
+  const { view, query } = asked;
   const wanted = textOf(query, 'meaning');
   const meaning = REPLY_MEANINGS.find((one) => one === wanted) ?? null;
   const before = wholeOf(query, 'before');
   const { found, stoppedAt } = await readReplies(open, meaning, before, site.reading.project.webhook.replies);
-  const replies = found.slice(0, REPLIES_ON_A_PAGE);
+  const shown = found.slice(0, REPLIES_ON_A_PAGE);
+  const names = new Map<string, Names>();
+  for (const run of new Set(shown.flatMap(({ run }) => run ?? []))) names.set(run.id, await namesOf(site, asked, run));
+  const replies = shown.map((one): ReplyLine => {
+    const label = names.get(one.answers?.run ?? '')?.labelOf(one.answers?.row ?? -1, one.from) ?? null;
+    return { ...one, label };
+  });
   const next = found.length > REPLIES_ON_A_PAGE ? (replies.at(-1)?.id ?? null) : null;
-  return whole(repliesPage(view, { meaning: meaning ?? '', replies, isFirst: before === null, next, stoppedAt }));
+  const content = repliesPage(view, { meaning: meaning ?? '', replies, isFirst: before === null, next, stoppedAt });
+  return { content, isOld: [...names.values()].some(({ why }) => why === 'soon') };
 };
 
 /** In steps, because few of many may have the chosen meaning. */
@@ -33,13 +43,13 @@ async function readReplies(
   const until = performance.now() + LONGEST_MS;
   const newest = Number(open.query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
   const runs = new Map(open.ledger.runs().map((run) => [run.number, run]));
-  const found: ReplyLine[] = [];
+  const found: (Omit<ReplyLine, 'label'> & { readonly run: RunRecord | undefined })[] = [];
   let to = Math.min(before ?? newest + 1, newest + 1);
   while (to > 1 && found.length <= REPLIES_ON_A_PAGE && performance.now() < until) {
     const from = to - STEP_REPLIES;
     const rows = open.query(REPLIES).all(from, to, meaning, REPLIES_ON_A_PAGE + 1 - found.length);
     found.push(
-      ...rows.map(([id, sender, text, means, at, run, row, by]): ReplyLine => {
+      ...rows.map(([id, sender, text, means, at, run, row, by]) => {
         const own = runs.get(Number(run));
         return {
           id: Number(id),
@@ -50,6 +60,7 @@ async function readReplies(
           atMs: Number(at),
           answers: own === undefined ? null : { run: own.id, campaign: own.name, row: Number(row) },
           reviewedBy: by as string | null,
+          run: own,
         };
       }),
     );
@@ -67,6 +78,8 @@ const REPLIES = `SELECT number, sender, text, coalesce(reviewed_as, meaning), co
 interface ReplyLine {
   readonly id: number;
   readonly from: string;
+  /** The name of a sender who answers a message; null: none is known. */
+  readonly label: string | null;
   readonly text: string;
   readonly meaning: ReplyMeaning;
   /** `everything`, or a topic; null: it is no opt-out. */
@@ -133,16 +146,16 @@ ${pager('Pages of the list', [
 const COLUMNS = [{ title: 'From' }, { title: 'Text' }, { title: 'Meaning' }, { title: 'To' }, { title: 'When' }];
 
 function cells(view: View, reply: ReplyLine, meaning: string): readonly (Html | string)[] {
-  const { id, from, text, answers, atMs, reviewedBy, optsOutOf } = reply;
+  const { id, from, label, text, answers, atMs, reviewedBy, optsOutOf } = reply;
   return [
-    html`<span data-key="${id}">${from}</span>`,
+    html`<span data-key="${id}">${answers === null ? from : personLink(address(['runs', answers.run, 'recipients', answers.row]), label, from)}</span>`,
     html`<p class="quote">${text}</p>`,
     html`<span>${MEANING_WORDS[reply.meaning] ?? reply.meaning}${optsOutOf === null ? null : ` of ${optsOutOf}`}${reviewedBy === null ? null : html`<br><span class="soft">read by ${reviewedBy}</span>`}</span>`,
     answers === null
       ? ''
       : html`<a href="${address(['runs', answers.run, 'recipients', answers.row])}">${answers.campaign}</a>`,
     html`<span>${view.formats.time(atMs)}</span>`,
-    ...(view.actions === 'on' ? [review(view, id, from, meaning)] : []),
+    ...(view.actions === 'on' ? [review(view, id, label ?? from, meaning)] : []),
   ];
 }
 

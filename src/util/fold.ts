@@ -1,0 +1,27 @@
+/** Removes case, accents, ligatures and widths, so that different spellings match. */
+export function fold(text: string): string {
+  // Most lists are mostly ASCII, which needs only lower case.
+  if (!OTHER.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replace(LETTERS, (letter) => PLAIN[letter] ?? letter);
+}
+
+const OTHER = /[\u0080-\uffff]/;
+const MARKS = /\p{Mn}+/gu;
+/** Letters that Unicode does not decompose. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  æ: 'ae',
+  œ: 'oe',
+  ß: 'ss',
+  ς: 'σ',
+  '’': "'",
+};
+const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
