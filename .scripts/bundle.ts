@@ -112,7 +112,6 @@ function optionsFor(folder: string) {
     alias: {
       'node:http': './.scripts/http.cjs',
       'node:process': './.scripts/process.cjs',
-      'node:child_process': './.scripts/child-process.cjs',
       'node:util': './.scripts/util.cjs',
       'node:worker_threads': './.scripts/worker-threads.cjs',
       // The same sources as modules: of CommonJS every file would be wrapped, and kept whole.

@@ -73,7 +73,9 @@ export async function runProgram(asked: readonly string[], given: CommandContext
     // help.
     if (error.exitCode !== 0) {
       const { usageError } = await import('./usage.ts');
-      throw usageError(error, entry === undefined ? null : fullName(program, entry.name, args));
+      const { environmentsHere } = await import('./shared/named-environment.ts');
+      const name = entry === undefined ? null : fullName(program, entry.name, args);
+      throw await usageError(error, name, () => environmentsHere(context.cwd));
     }
   } finally {
     LEDGER_WARNINGS.unsubscribe(hear);

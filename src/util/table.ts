@@ -20,7 +20,8 @@ export interface Column {
 interface TableOptions {
   /**
    * Infinity: cut nothing, the output is not for a terminal. Else columns with `drop` go until those with `shrink` have
-   * room to read; if all that is not enough, cells of several words take several lines.
+   * room to read; if all that is not enough, cells of several words take several
+   * lines. Where a word has no room, each row is a line that is broken at spaces.
    */
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
@@ -47,8 +48,14 @@ export function table(rows: readonly (readonly string[])[], all: readonly Column
   const titled = columns.some((column) => column.title !== undefined);
   const body = cells.map((row) => kept.map((index) => row[index] ?? ''));
   const lines = titled ? [columns.map((column) => column.title ?? ''), ...body] : body;
-  const widths = fitWidths(lines, columns, options.width - indent - GAP * (columns.length - 1));
+  const room = options.width - indent - GAP * (columns.length - 1);
+  const widths = fitWidths(lines, columns, room);
   const below = options.below ?? (() => '');
+  if (sum(widths) > room) {
+    const joined = (row: readonly string[]): string => row.filter((cell) => cell !== '').join(' '.repeat(GAP));
+    const text = (row: readonly string[]): string => fill(`${' '.repeat(indent)}${joined(row)}\n`, options.width);
+    return body.map((row, number) => text(row) + below(number)).join('');
+  }
   return lines
     .map((line, row) => {
       const shown = line.map((cell, index) => linesOf(cell, columns[index] ?? {}, widths[index] ?? 0));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
+import { INTENTS } from '../../src/cli/usage.ts';
 import { CLI, runCli, SOURCE } from '../helpers/cli.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO, handbill, handbillProcess, projectWith } from './run-handbill.ts';
@@ -70,6 +71,10 @@ describe('usage errors: exit 2, one diagnostic, the next step, no stack trace', 
   test.each([
     ['a misspelt command', ['valdate'], 'Did you mean "validate"?'],
     ['help of a misspelt command', ['help', 'reprot'], 'Did you mean "report"?'],
+    ['a word of other tools', ['status'], 'Did you mean "runs"?'],
+    ['a word near a command that does something else', ['budget'], 'Did you mean "runs"?'],
+    ['stop', ['stop'], 'Did you mean "pause"?'],
+    ['an environment that has to be named', ['pause'], 'Environments here: sandbox'],
     ['a misspelt option', ['validate', '--fromat', 'json'], 'Did you mean "--format"?'],
     ['an unknown option', ['validate', '--zzzzzz'], 'handbill validate --help'],
     ['an unknown global option', ['--zzzzzz'], 'handbill --help'],
@@ -86,6 +91,14 @@ describe('usage errors: exit 2, one diagnostic, the next step, no stack trace', 
     expect(err).toContain(says);
     expect(err).not.toMatch(/^ +at /m);
   });
+});
+
+test('each word of other tools leads to a command, and none is the name of one', () => {
+  const names = COMMANDS.map(({ name }) => name);
+  for (const [word, command] of INTENTS) {
+    expect(names, word).toContain(command);
+    expect(names).not.toContain(word);
+  }
 });
 
 const OLD_NODE = '/usr/bin/node';

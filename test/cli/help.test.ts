@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageText } from '../../src/cli/help/page-text.ts';
 import { codePages, guides, placesOf, providerPages, sections } from '../../src/cli/pages.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
+import { REASON_WORDS } from '../../src/report/reason-words.ts';
+import { DELIVERY_WORDS, OUTCOME_WORDS, STATE_WORDS } from '../../src/report/words.ts';
 import { displayWidth } from '../../src/util/table.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
@@ -82,7 +84,13 @@ describe('handbill help', () => {
 
   it.each([
     ['rcs', /^RCS\n\n/],
-    ['in-doubt', /^Who is in doubt\n\n/],
+    [
+      'in-doubt',
+      /^in-doubt\n\nAn outcome: may have reached the API, no usable answer\.\n\nSee also: handbill help doubt\n$/,
+    ],
+    ['suppressed', /^suppressed\n\nA reason: on the suppression list\. Nothing to do, unless/],
+    ['rejected', /\n\nAn outcome: .*\n\nA delivery report: /s],
+    ['interrupted', /\n\nThe state of a run: it was interrupted\..*told to stop before/s],
     ['voice', /^Voice\n\n/],
     ['pre-commit', /^pre-commit\n\n/],
     ['opt-out', /^Which words opt out\n\n/],
@@ -95,6 +103,14 @@ describe('handbill help', () => {
   ])('%s leads to what a guide says about it', async (topic, says) => {
     const { status, out } = await handbill(root, ['help', ...topic.split(' ')]);
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(says) });
+  });
+
+  it('explains each outcome, reason, state and delivery of a report', async () => {
+    const all = [OUTCOME_WORDS, REASON_WORDS, STATE_WORDS, DELIVERY_WORDS].flatMap((words) => Object.keys(words));
+    for (const word of new Set(all)) {
+      const { status, out } = await handbill(root, ['help', word]);
+      expect({ status, out }, word).toEqual({ status: 0, out: expect.stringMatching(`^${word}\n\n(?:An?|The) `) });
+    }
   });
 
   it('has a guide for each command that names one', () => {

@@ -90,3 +90,39 @@ it.each<[command: string[]]>([
     await remove();
   }
 });
+
+it('the first instant of a schedule is also a time from now', async () => {
+  const { root, remove } = await projectWith(campaign('morning', 'Hi', 'schedule: { cron: 0 9 * * * }\n'));
+  try {
+    const inWords = async (at: string): Promise<string | undefined> => {
+      const { out } = await handbillHere(root, ['schedule', '--at', at], AT_80);
+      expect(out.match(/ in /g)).toHaveLength(1);
+      return / {2}(in .*)$/m.exec(out)?.[1];
+    };
+    expect(await inWords('2026-11-20T08:35:00Z')).toBe('in 25 min');
+    expect(await inWords('2026-11-20T13:00:00Z')).toBe('in 20 h');
+  } finally {
+    await remove();
+  }
+});
+
+it('a diff without a revision is one with HEAD', async () => {
+  const { root, remove } = await projectWith(campaign('morning'));
+  try {
+    const { err } = await handbillHere(root, ['diff'], AT_80);
+    expect(err).toBe((await handbillHere(root, ['diff', 'HEAD'], AT_80)).err);
+    expect(err).not.toContain('error[usage]');
+  } finally {
+    await remove();
+  }
+});
+
+it('init names the four files to begin with, and counts the others', async () => {
+  const { root, remove } = await projectWith({});
+  try {
+    const { out } = await handbillHere(root, ['init', 'shop', '--yes'], AT_80);
+    expect(out).toMatch(/^Made in shop:\n(?: {2}[a-z./]+\n){4} {2}and 10 more\n/);
+  } finally {
+    await remove();
+  }
+});

@@ -111,6 +111,12 @@ describe('table', () => {
       'Run             Accepted\nhello-00c0ffee     4,980  the API\n                          took the\n                          message\n    below\n日本-00c0ffee          1\n',
     );
   });
+  it('gives up columns where a word has no room', () => {
+    const rows = [['GET', 'https://api.example.com/messages', 'gives a list of them']];
+    expect(table(rows, [{}, {}, {}], { width: 36 })).toBe(
+      'GET\n     https://api.example.com/messages\n     gives a list of them\n',
+    );
+  });
   it('puts lines below their rows', () => {
     const rows = [['a'], ['b']];
     const below = (row: number) => `  of ${row}\n`;

@@ -27,11 +27,12 @@ const FLAGS = {
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')
+    .argument('[rev]', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2', 'HEAD')
     .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)');
   addExamples(addOptions(command, FLAGS, context), [
+    ['handbill diff', 'what is not committed yet'],
     ['handbill diff main', 'what the work tree changes since it left main'],
-    ['handbill diff HEAD hello', 'what is not committed yet, of one campaign'],
+    ['handbill diff HEAD hello', 'the same of one campaign'],
     ['handbill diff v1..v2', 'from one commit to another'],
     ['handbill diff origin/main --format markdown -o comment.md', 'for a pull request'],
   ]);

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { REASON_WORDS } from '../../report/reason-words.ts';
+import { DELIVERY_WORDS, OUTCOME_WORDS, STATE_WORDS } from '../../report/words.ts';
 import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
@@ -10,7 +12,7 @@ import { pageText } from './page-text.ts';
 
 /** `handbill help TOPIC`: a guide, or what a code of an error means. The help of commands is commander's (program.ts). */
 export function configure(command: Command, context: CommandContext): void {
-  command.usage('[topic...]').argument('[topic...]', 'a command, a guide, or the code of an error');
+  command.usage('[topic...]').argument('[topic...]', 'a command, a guide, the code of an error, or a word of a report');
   addExamples(command, [
     ['handbill help send', 'the options of a command'],
     ['handbill help guides', 'the guides, a line each'],
@@ -19,6 +21,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill help guide preview', 'a guide that is named as a command is'],
     ['handbill help providers', 'the messaging APIs that handbill knows'],
     ['handbill help providers twilio', 'what one of them can do, and its settings'],
+    ['handbill help in-doubt', 'what an outcome, a reason or a state means'],
     ['handbill help missing-variable', 'what an error means, with an example'],
   ]).action(async (topics: readonly string[]) => {
     const width = Math.min(proseWidth(context.width), WIDEST);
@@ -41,10 +44,26 @@ function answerTo([first, ...rest]: readonly string[], program: Command, shown: 
   const name = (kind === undefined ? [first, ...rest] : rest).join(' ');
   const pages = kind?.pages() ?? [...guides(), ...codePages(), ...providerPages()];
   const page = pages.find((one) => one.name === name);
+  const meanings = kind === undefined ? meaningsOf(name) : [];
+  if (meanings.length > 0) return pageText([`# ${name}`, ...meanings, page?.markdown ?? ''].join('\n\n'), shown);
   const places = page !== undefined || kind !== undefined ? [] : placesOf(name);
   const [place = page] = places;
   if (place === undefined) throw unknown(name, kind, pages, kind === undefined ? program.commands : []);
   return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
+}
+
+/** A sentence for each thing that reports call by this word: an outcome, a reason, a state, a delivery. */
+function meaningsOf(word: string): readonly string[] {
+  const of = (words: Readonly<Record<string, string>>): string | undefined =>
+    Object.hasOwn(words, word) ? words[word] : undefined;
+  const [outcome, state, delivery] = [of(OUTCOME_WORDS), of(STATE_WORDS), of(DELIVERY_WORDS)];
+  const reason = Object.hasOwn(REASON_WORDS, word) ? REASON_WORDS[word] : undefined;
+  return [
+    ...(outcome === undefined ? [] : [`An [outcome](${word === 'in-doubt' ? 'doubt' : 'outcomes'}.md): ${outcome}.`]),
+    ...(reason === undefined ? [] : [`A [reason](outcomes.md): ${reason.means}. ${reason.advice}`]),
+    ...(state === undefined ? [] : [`The state of a [run](report.md): it ${state}.`]),
+    ...(delivery === undefined ? [] : [`A [delivery report](deliveries.md): ${delivery}.`]),
+  ];
 }
 
 interface Kind {

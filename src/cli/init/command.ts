@@ -88,11 +88,15 @@ async function askSender(channel: Channel, initial: string, context: CommandCont
   return await askText(context, { question, initial, check: (typed) => senderFault(channel, typed) });
 }
 
+/** The project file, and the campaign with its template and its list. */
+const NAMED = 4;
+
 function initText({ root, made, kept, notes, next }: InitResult, cwd: string): string {
   const place = displayPath(root, cwd) || '.';
   const lines = [
     made.length === 0 ? `Nothing is missing in ${place}.` : `Made in ${place}:`,
-    ...made.map((path) => `  ${path}`),
+    ...made.slice(0, NAMED).map((path) => `  ${path}`),
+    ...(made.length > NAMED ? [`  and ${made.length - NAMED} more`] : []),
     ...(kept.length === 0 ? [] : ['Left as they are:', ...kept.map((path) => `  ${path}`)]),
     ...notes,
     'Next:',

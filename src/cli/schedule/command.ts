@@ -59,7 +59,9 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
     now: context.now,
   });
   for (const [i, campaign] of campaigns.entries()) {
-    await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.tableWidth ?? context.width)}`);
+    await context.out(
+      `${i === 0 ? '' : '\n'}${timesText(campaign, flags.at ?? context.now(), context.tableWidth ?? context.width)}`,
+    );
   }
   for (const { campaign, after, wait } of followUps)
     await context.out(`${safeLine(`${campaign}  ${wait} after ${after}`)}\n`);
@@ -73,10 +75,26 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 
-function timesText({ campaign, cron, at, timeZone, missed, next }: ScheduledCampaign, width: number): string {
+function timesText(
+  { campaign, cron, at, timeZone, missed, next }: ScheduledCampaign,
+  nowMs: number,
+  width: number,
+): string {
   const title = safeLine(`${campaign}  ${at ?? cron}  ${timeZone}, ${missed}`);
-  const rows = next.map(({ local, occurrence }) => [local, occurrence]);
-  return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}], { width, indent: 2 })}`;
+  const rows = next.map(({ local, occurrence }, i) => [
+    local,
+    occurrence,
+    i === 0 ? fromNow(Date.parse(occurrence) - nowMs) : '',
+  ]);
+  return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}, {}], { width, indent: 2 })}`;
+}
+
+/** `in 25 min`, `in 20 h`, `in 3 days` */
+function fromNow(ms: number): string {
+  if (Number.isNaN(ms) || ms < 0) return '';
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 60) return `in ${minutes} min`;
+  return minutes < 48 * 60 ? `in ${Math.round(minutes / 60)} h` : `in ${Math.round(minutes / 1440)} days`;
 }
 
 async function printCallers(

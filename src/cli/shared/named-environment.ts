@@ -27,6 +27,11 @@ export async function refuseUnknownEnvironment(
   throw refuse(problem('unknown-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
 }
 
+/** Their names; empty where there is no project, or a wrong one. */
+export async function environmentsHere(cwd: string): Promise<readonly string[]> {
+  return [...((await projectOf(cwd))?.environments.keys() ?? [])];
+}
+
 /** The project of a folder; null: there is none here, or the command says what is wrong with it. */
 async function projectOf(cwd: string): Promise<Project | null> {
   const { findProject } = await import('../../campaign/place.ts');
