@@ -173,7 +173,7 @@ export function startProgressLine(
   };
 }
 
-/** `1,200 of 5,000  (24%)  350/s  11 s left  accepted 1,190  rejected 10` */
+/** `1,200 of 5,000  (24%)  350/s  11 s left  1,190 ok  10 no` */
 export function shownOf(figures: Readonly<Figures>): Shown {
   const { finished, toDo, waits } = figures;
   const counts = Object.entries(finished).filter(([, count]) => count > 0);
@@ -183,9 +183,18 @@ export function shownOf(figures: Readonly<Figures>): Shown {
     total: toDo,
     unit: null,
     ...(waits === null ? {} : { instead: `waits until ${clock(waits.untilMs)} (${waits.why})` }),
-    more: counts.map(([name, count]) => `${name} ${number(count)}`),
+    more: counts.map(([name, count]) => `${number(count)} ${SHORT[name] ?? name}`),
   };
 }
+
+/** Outcomes in so few letters that the line has room for its bar. */
+const SHORT: Readonly<Record<string, string>> = {
+  accepted: 'ok',
+  rejected: 'no',
+  skipped: 'left out',
+  deferred: 'later',
+  'in-doubt': 'in doubt',
+};
 
 /** Local time: the reader sits at this machine. */
 function clock(epochMs: number): string {
@@ -200,7 +209,7 @@ export interface Shown {
   /** Bytes are shown in MB; null: what is counted goes without saying. */
   readonly unit: 'bytes' | 'rows' | null;
   readonly instead?: string;
-  /** The outcomes so far: `accepted 1,190`. */
+  /** The outcomes so far: `1,190 ok`. */
   readonly more?: readonly string[];
 }
 
@@ -211,11 +220,13 @@ interface Part {
 }
 
 const GAP = 2;
-const BAR_LEAST = 8;
+const BAR_LEAST = 10;
 const BAR_MOST = 24;
+/** From so many columns on, the bar is worth more than outcomes. */
+const WIDE = 72;
 
 /**
- * `Checking  ━━━━━━────────  1,200 of 5,000 (24%)  350/s  11 s left  accepted 1,190`. A narrow terminal shows the most
+ * `Checking  ━━━━━━────────  1,200 of 5,000 (24%)  350/s  11 s left  1,190 ok`. A narrow terminal shows the most
  * important parts: the share, the time left, the count, the rate.
  *
  * @param perSecond null if it is not known yet
@@ -226,7 +237,7 @@ export function progressText(
   perSecond: number | null,
   { width, chars }: { readonly width: number; readonly chars: TerminalChars },
 ): string {
-  const parts = fitting(partsOf(shown, perSecond), width);
+  const parts = fitting(partsOf(shown, perSecond), shown.total > 0 && width >= WIDE ? width - GAP - BAR_LEAST : width);
   const room = width - lengthOf(parts) - GAP;
   const [first, ...rest] = parts;
   if (first === undefined) return '';
@@ -241,12 +252,14 @@ function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
   const share = total === 0 ? null : `${Math.min(100, Math.floor((100 * done) / total))}%`;
   const of = unit === 'bytes' ? `${megabytes(done)} of ${megabytes(total)} MB` : `${number(done)} of ${number(total)}`;
   const amount = total === 0 ? amountText(done, unit) : of;
+  // A list of some kilobytes: its share says it all.
+  const isSmall = unit === 'bytes' && total > 0 && total < 1e6;
   const left = instead ?? leftText(shown, perSecond);
   const parts: (Part | null)[] = [
     label === undefined ? null : { text: label, rank: 5 },
-    { text: amount, rank: total === 0 ? 1 : 3 },
+    isSmall ? null : { text: amount, rank: total === 0 ? 1 : 3 },
     share === null ? null : { text: `(${share})`, rank: 1 },
-    perSecond === null ? null : { text: `${amountText(perSecond, unit)}/s`, rank: 4 },
+    perSecond === null || isSmall ? null : { text: `${amountText(perSecond, unit)}/s`, rank: 4 },
     left === null ? null : { text: left, rank: 2 },
     ...more.map((text, i): Part => ({ text, rank: 6 + i })),
   ];
