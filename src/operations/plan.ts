@@ -4,9 +4,12 @@ import { checkApprovers } from '../approval/approver-faults.ts';
 import { type Judgement, judge } from '../approval/judge.ts';
 import { signBytes } from '../approval/sign.ts';
 import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
+import { describeContent } from '../content/describe.ts';
 import { problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import { type Environment, LEDGER_CODES, PLAN_CODES } from '../model.ts';
+import type { RunIdentity } from '../ledger/records.ts';
+import { type Environment, type InputFile, LEDGER_CODES, PLAN_CODES } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
@@ -30,6 +33,7 @@ import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { hashList } from '../recipients/read.ts';
+import { countOf, number } from '../report/words.ts';
 import {
   judgePlan,
   MAX_PLAN_BYTES,
@@ -43,6 +47,7 @@ import { pausedWarning } from '../send/pause.ts';
 import { beginRefusals, identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
 import { iso } from '../util/time.ts';
 import {
@@ -166,12 +171,17 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   const budget = budgetState(made, prices, now(), ledger);
   const forecaster = await createForecaster(made, { nowMs: now() });
   const elsewhere = openElsewhere(made, ledger);
+  let first: string | null = null;
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
     { ...known.view, meter: options.meter },
     { prices, guard, budget, join: known.join, forecaster, allow },
     (batch) => {
-      for (const decision of batch) elsewhere?.add(decision);
+      for (const decision of batch) {
+        elsewhere?.add(decision);
+        if (first !== null || decision.decision !== 'send') continue;
+        first = describeContent(decision.channel, decision.text, decision.rendered).join('\n');
+      }
     },
   );
   refuseUnsendable(begun, made, list);
@@ -195,10 +205,16 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
     estimate,
   });
   const paused = pausedWarning(ledger?.pauseOf(identity));
+  const last = ledger === null ? null : lastTime(ledger, identity, planFile.inputs);
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['last time', last],
+    ['message', first],
+  ];
   return {
     planFile,
     made,
     provenance,
+    facts: facts.flatMap(([name, value]): readonly Fact[] => (value === null || value === '' ? [] : [[name, value]])),
     warnings: [
       ...nameWarnings,
       ...suppressions.warnings,
@@ -210,6 +226,24 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
       ...[...again, ...atPresent].map((one) => ({ ...one, severity: 'warning' as const })),
     ],
   };
+}
+
+/** The newest occurrence before this one, tests left out, and which inputs are others now. Null: there was none. */
+function lastTime(
+  ledger: Pick<Ledger, 'runsOf' | 'counts'>,
+  identity: RunIdentity,
+  inputs: readonly InputFile[],
+): string | null {
+  const runs = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
+  const last = runs.findLast(({ occurrence }) => !isTest(occurrence));
+  if (last === undefined) return null;
+  const accepted = ledger
+    .counts(last)
+    .reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
+  const before = new Set(last.inputs.map(({ role, sha256 }) => `${role} ${sha256}`));
+  const others = new Set(inputs.flatMap(({ role, sha256 }) => (before.has(`${role} ${sha256}`) ? [] : [role])));
+  const changed = others.size === 0 ? 'the same inputs' : `changed since: ${[...others].join(', ')}`;
+  return `${last.occurrence}: ${number(accepted)} of ${countOf(last.rows, 'recipient')} accepted; ${changed}`;
 }
 
 export function toText(plan: AnyPlanFile): string {
@@ -275,7 +309,10 @@ export interface ApproveQuestion {
   readonly url: string;
   /** Its inputs and figures are those of this checkout; false if they were not compared. */
   readonly compared: boolean;
-  /** For a standing plan that was compared: the limits of each run, and its sample, a name and a value each. */
+  /**
+   * Where the plan was compared, beside its figures: the last occurrence, and the first message; of a standing plan the
+   * limits of each run, and its sample. A name and a value each.
+   */
   readonly facts: readonly Fact[];
   /** How its signatures count; null where the environment asks for none. */
   readonly judgement: Judgement | null;
@@ -382,7 +419,7 @@ async function examine(file: string, options: ExamineOptions): Promise<Examined>
 }
 
 async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
-  if (!isStanding(plan)) return { environment: await compare(plan, options), facts: [] };
+  if (!isStanding(plan)) return await compare(plan, options);
   if (options.recipients !== undefined) {
     throw refuse(problem('usage', 'A standing plan is of no list.', { hint: 'Leave --recipients out.' }));
   }
@@ -399,9 +436,12 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
 }
 
 /** Makes the plan again as of its time: the signer answers for inputs and figures, and the file could claim any. */
-async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environment> {
+async function compare(
+  plan: PlanFile,
+  options: ExamineOptions,
+): Promise<{ readonly environment: Environment; readonly facts: readonly Fact[] }> {
   const recipients = options.recipients ?? plan.recipients;
-  const { made, planFile } = await compilePlan(plan.campaign.file, {
+  const { made, planFile, facts } = await compilePlan(plan.campaign.file, {
     cwd: options.cwd,
     // Lists with hashes are read with the approver's key.
     env: options.env,
@@ -413,7 +453,7 @@ async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environ
     ...(recipients === null ? {} : { recipients }),
   });
   await refuseOtherInputs(made, plan, { cwd: options.cwd, allow: plan.allow });
-  if (canonical(planFile.estimate) === canonical(plan.estimate)) return made.environment;
+  if (canonical(planFile.estimate) === canonical(plan.estimate)) return { environment: made.environment, facts };
   const claimed: Readonly<Record<string, unknown>> = { ...plan.estimate };
   const differing = Object.entries(planFile.estimate).filter(
     ([name, figure]) => canonical(figure ?? null) !== canonical(claimed[name] ?? null),

@@ -1,4 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { InputFile } from '../../src/model.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -27,6 +31,36 @@ it('a terminal gets the figures of a plan, a pipe and a file the plan', async ()
     const written = await handbillHere(root, ['plan', 'hello', '-o', 'x.json'], { outIsTerminal: true });
     expect(written.out).toBe('');
     expect(written.err).toContain('Planned: 2 recipients, 2 parts, 0.08 EUR; skipped: 1 suppressed. Send it with');
+  } finally {
+    await remove();
+  }
+});
+
+it('a plan and its approval show the first message, and the occurrence before with what is another now', async () => {
+  const { root, remove } = await projectWith(FILES);
+  try {
+    const first = await handbillHere(root, ['plan', 'hello', '--occurrence', 'june', '-o', 'june.json']);
+    expect(first.status).toBe(0);
+    const nowMs = Date.now() - 60_000;
+    const ledger = openLedger(join(root, '.handbill', 'ledger.db'), { mode: 'write', nowMs });
+    const { inputs } = JSON.parse(await readFile(join(root, 'june.json'), 'utf8')) as { inputs: InputFile[] };
+    for (const occurrence of ['june', 'test-2026-06-02T09:00:00.000Z']) {
+      const identity = { environment: 'sandbox', campaign: 'hello', occurrence };
+      const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs });
+      ledger.finishLoad(draft, { inputs, identityHash: 'x', nowMs });
+    }
+    ledger.close();
+    const july = ['plan', 'hello', '--occurrence', 'july'];
+    const same = await handbillHere(root, july, { outIsTerminal: true });
+    expect(same.out).toMatch(/^last time +june: 0 of 0 recipients accepted; the same inputs$/m);
+    expect(same.out).toMatch(/^message +Hi Ada$/m);
+    await writeFile(join(root, 'hello', 'people.csv'), 'msisdn,name\n+447400123458,Cy\n');
+    const other = await handbillHere(root, july, { outIsTerminal: true });
+    expect(other.out).toMatch(/^last time +june: .*; changed since: recipients$/m);
+    expect(other.out).toMatch(/^message +Hi Cy$/m);
+    await handbillHere(root, [...july, '-o', 'july.json']);
+    const { err } = await handbillHere(root, ['approve', 'july.json', '--check']);
+    expect(err).toMatch(/^ {2}recipients +1 .*\n(?:.*\n)* {2}last time +june: .*\n {2}message +Hi Cy$/m);
   } finally {
     await remove();
   }

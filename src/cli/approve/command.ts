@@ -116,7 +116,7 @@ function planFacts({ plan, url, compared, facts: guards, judgement }: ApproveQue
   const facts: Facts = [
     ['campaign', plan.campaign.name],
     ['environment', `${plan.environment}, ${url}`],
-    ...(isStanding(plan) ? standingFacts(plan, guards) : onceFacts(plan)),
+    ...(isStanding(plan) ? standingFacts(plan, guards) : [...onceFacts(plan), ...guards]),
     ['made', plan.plannedAt],
     ['commit', plan.commit === undefined || plan.commit === null ? null : commitWords(plan.commit)],
     ...plan.inputs.map(({ role, file, sha256 }) => ['input', `${role} ${file}, sha256 ${sha256}`] as const),

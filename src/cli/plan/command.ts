@@ -6,6 +6,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { makePlan, makeStanding, PLAN, signPlan, toText } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
+import type { Fact } from '../../operations/standing.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
@@ -57,7 +58,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   } as const;
   const { sign, ...wanted } = flags;
   const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
-  const { planFile, campaign, environment, warnings } = isOfEach(flags)
+  const { planFile, campaign, environment, warnings, facts } = isOfEach(flags)
     ? await makeStanding(target, { ...asked, until: flags.until })
     : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
   const signing = { interactive, onSaid: context.err, ...(typeof sign === 'string' ? { key: sign } : {}) };
@@ -65,7 +66,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   const plan = sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
   // A terminal gets what a person reads of a plan; only a file or a program can use the plan itself.
   const isShown = flags.output === undefined && context.outIsTerminal === true;
-  await writeResult([isShown ? shown(plan, campaign.project) : toText(plan)], flags, context);
+  await writeResult([isShown ? shown(plan, campaign.project, facts) : toText(plan)], flags, context);
   if (flags.quiet !== true) complain(context, warnings);
   // Printed with --quiet too: the plan would be refused.
   complain(context, unknown);
@@ -76,12 +77,11 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   context.err(`${summary(plan, environment, flags.output)}\n`);
 }
 
-function shown(planFile: AnyPlanFile, { locale, timeZone }: Project): string {
+function shown(planFile: AnyPlanFile, { locale, timeZone }: Project, more: readonly Fact[]): string {
   const { campaign, environment } = planFile;
   const of = isStanding(planFile) ? `every occurrence until ${planFile.standing.until} (UTC)` : planFile.occurrence;
-  const facts = isStanding(planFile)
-    ? ''
-    : factLines(estimateFacts(planFile.estimate, createFormats(locale, timeZone)));
+  const figures = isStanding(planFile) ? [] : estimateFacts(planFile.estimate, createFormats(locale, timeZone));
+  const facts = factLines([...figures, ...more.map(([name, value]) => [name, safeLine(value)] as const)]);
   const head = safeLine(`Plan of ${campaign.name} (${of}), environment ${environment}`);
   return `${head}\n\n${facts}\nNothing was written: add -o FILE to approve it or to send it.\n`;
 }
