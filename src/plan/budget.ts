@@ -178,15 +178,15 @@ function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): re
   return [problem('over-budget', message, { at: { file }, hint })];
 }
 
-/** A warning where little of the budget is left; empty without a budget. */
+/** A warning once four fifths of the budget are spent, before that a note; empty without a budget. */
 export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
   if (state === null || state.currency === null || state.spentMicros === null) return [];
-  const severity = leftOf(state) * LITTLE < state.maxMicros ? 'warning' : 'note';
+  const severity = leftOf(state) * LITTLE <= state.maxMicros ? 'warning' : 'note';
   return [{ ...warning('budget', `${budgetText(state)} What is left: ${money(leftOf(state), state)}.`), severity }];
 }
 
-/** Less than a tenth of the budget. */
-const LITTLE = 10;
+/** A fifth of the budget. */
+const LITTLE = 5;
 
 /** `production: 120.00 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (Europe/London).` */
 export function budgetText(state: BudgetState): string {

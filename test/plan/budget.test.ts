@@ -166,8 +166,8 @@ it('what is spent is said with figures', () => {
   expect(budgetNotice(of).map(({ severity, code, message }) => `${severity} ${code} ${message}`)).toEqual([
     'note budget production: 120.50 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (UTC). What is left: 379.50 EUR.',
   ]);
-  // Less than a tenth is left.
-  expect([450, 450.01, 501].map((spent) => budgetNotice(state(spent))[0]?.severity)).toEqual([
+  // From four fifths on.
+  expect([399.99, 400, 501].map((spent) => budgetNotice(state(spent))[0]?.severity)).toEqual([
     'note',
     'warning',
     'warning',
