@@ -47,7 +47,9 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   program.hook('preAction', (_program, command) => {
     const asked = command.opts<{ format?: string }>().format;
     isJson = asked === 'json';
-    format = asked ?? EXACT.get(command.name()) ?? format;
+    // A terminal gets the figures of a plan.
+    const exact = isTerminal && command.name() === 'plan' ? undefined : EXACT.get(command.name());
+    format = asked ?? exact ?? format;
   });
   program.hook('preAction', async (_program, command) => {
     if ((context.env['HANDBILL_ENV'] ?? '') === '') return;

@@ -228,7 +228,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   };
 }
 
-/** The newest occurrence before this one, tests left out, and which inputs are others now. Null: there was none. */
+/** The newest occurrence before this one, without tests, and which inputs differ now. Null: there was none. */
 function lastTime(
   ledger: Pick<Ledger, 'runsOf' | 'counts'>,
   identity: RunIdentity,

@@ -50,9 +50,7 @@ describe('the sample of a list that is not there', () => {
     using here = project({});
     const validated = await handbill(here, 'validate');
     expect(validated).toMatchObject({ status: 0, err: expect.stringContaining(SAID) });
-    expect(validated.out).toBe(
-      'campaigns/visit/campaign.yaml (sample campaigns/visit/sample.csv): 1 recipient, 1 to send, 1 part: ok\n',
-    );
+    expect(validated.out).toBe('visit (sample campaigns/visit/sample.csv): 1 recipient, 1 to send, 1 part: ok\n');
     for (const format of ['github', 'json', 'junit']) {
       expect((await handbill(here, `validate --format ${format}`)).out).toContain('list-sampled');
     }
@@ -113,7 +111,7 @@ describe('a sample beside its list', () => {
     const { status, out, err } = await handbill(here, 'validate');
     expect({ status, out }).toEqual({
       status: 0,
-      out: 'campaigns/visit/campaign.yaml: 1 recipient, 1 to send, 1 part: ok\n',
+      out: 'visit: 1 recipient, 1 to send, 1 part: ok\n',
     });
     expect(err).toContain('warning[sample-differs]: The sample lacks the column "branch" of the list.');
     expect(err).toContain('campaigns/visit/sample.csv:1');
