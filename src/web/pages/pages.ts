@@ -10,7 +10,8 @@ import { messagePage, type View } from './layout.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
 import { makeReplies, repliesPage } from './replies.ts';
-import { makeRun, makeRuns, runsPage } from './runs.ts';
+import { makeRun } from './run.ts';
+import { makeRuns, runsPage } from './runs.ts';
 import { makeSuppressions, suppressionsPage } from './suppressions.ts';
 
 /**

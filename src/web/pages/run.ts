@@ -1,0 +1,163 @@
+import type { Report } from '../../model.ts';
+import { PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
+import { readPriceList } from '../../plan/estimate.ts';
+import { progressOf, verdictText } from '../../report/verdict.ts';
+import { keptWords } from '../../report/words.ts';
+import { summarise } from '../../send/summary.ts';
+import { type Html, html } from '../../util/escape.ts';
+import type { Tone } from '../charts/chart.ts';
+import { lineChart } from '../charts/plot.ts';
+import type { RunFigures } from '../counts.ts';
+import { address, crumbs, section, stateMark } from '../kit.ts';
+import type { OpenLedger } from '../ledger.ts';
+import {
+  causesSection,
+  channelsSection,
+  deliveriesSection,
+  figuresOf,
+  funnelSection,
+  nextSection,
+  outcomesSection,
+  type ShownRun,
+  unmatchedSection,
+  variantsSection,
+  verdictSection,
+} from '../sections.ts';
+import { type Asked, type Made, noRun, runOf, type Site } from '../site.ts';
+import { perSecondOf } from '../time-counts.ts';
+import { type Content, live, type View } from './layout.ts';
+
+/** `/runs/ID`: one run. */
+export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: string): Promise<Made> {
+  const found = runOf(open, id);
+  if (found === null) return noRun(id);
+  const { project } = site.reading;
+  const { value, isOld } = await site.stats.of(found, asked.patienceMs);
+  const { run, isHeld } = value ?? { run: found, isHeld: site.stats.isHeld(found) };
+  const { file, campaign } = await sentCampaign(run, project, site.context);
+  const report = summarise(
+    {
+      path: site.keeper.path,
+      isHeld: () => isHeld,
+      steps: () => [...(value?.steps ?? [])],
+      changed: () => value?.changed ?? [],
+      pauseOf: (of) => open.ledger.pauseOf(of),
+    },
+    run,
+    null,
+    campaign,
+    value?.cameBack ?? null,
+  );
+  const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));
+  // The time left of a run in progress changes with the clock only.
+  const perSecond = ((value?.lastMinute ?? 0) * 1_000) / Math.min(60_000, sinceStartMs);
+  const content = runPage(asked.view, {
+    report,
+    formats: asked.view.formats,
+    link: (text, query) => html`<a href="${address(['runs', run.id, 'recipients'], query)}">${text}</a>`,
+    perSecond,
+    figures: value,
+    campaignFile: file ?? run.name,
+    planPath: takesPlans(run, project) ? PLAN_FILE : null,
+    currency: (await readPriceList(project)).prices?.currency ?? null,
+  });
+  return { content, isOld };
+}
+
+interface RunData extends ShownRun {
+  /** Over the last minute. */
+  readonly perSecond: number;
+  /** Null while all recipients are scanned. */
+  readonly figures: RunFigures | null;
+}
+
+function runPage({ formats }: View, data: RunData): Content {
+  const { report, figures } = data;
+  const title = titleOf(formats, report);
+  const none = html``;
+  const top = live('head', head(formats, data));
+  if (figures === null) {
+    const counting = live('totals', html`<p class="soft">Counting: this scans all recipients.</p>`);
+    const later = ['steps', 'causes', 'why', 'charts', 'variants', 'figures'].map((id) => live(id, none));
+    return { title, said: '', parts: [top, counting, ...later] };
+  }
+  const nothing = html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p></section>`;
+  const funnel = report.totals.recipients === 0 ? html`<p>The list has no recipients.</p>` : funnelSection(data);
+  const counting = html`<p class="soft">Counting deliveries and times: this scans all recipients.</p>`;
+  const returned =
+    figures.cameBack === null
+      ? counting
+      : html`<div>${deliveriesSection(data) ?? nothing}${unmatchedSection(data)}</div>`;
+  return {
+    title,
+    said: saidOf(formats, report),
+    parts: [
+      top,
+      live('totals', funnel),
+      live('steps', nextSection(data) ?? none),
+      live('causes', causesSection(data) ?? none),
+      live('why', html`<div class="two">${outcomesSection(data)}${returned}</div>`),
+      live('charts', overTime(formats, figures.times) ?? none),
+      live('variants', variantsSection(data) ?? none),
+      live('figures', html`${section('Figures', figuresOf(data))}${channelsSection(data, null)}`),
+    ],
+  };
+}
+
+function titleOf(formats: View['formats'], report: Report): string {
+  const { campaign, occurrence, state } = report;
+  const first =
+    state === 'running' ? `${formats.percent(...progressOf(report))} ` : state === 'finished' ? '' : `${state}: `;
+  return `${first}${campaign} · ${occurrence}`;
+}
+
+/** Changes with the state and each tenth, so that listeners are not updated with every message. */
+function saidOf(formats: View['formats'], report: Report): string {
+  const [done, of] = progressOf(report);
+  const tenth = of === 0 ? 1 : Math.floor((10 * done) / of) / 10;
+  return `${report.campaign}: ${report.state === 'running' ? `${formats.percent(tenth, 1)} done.` : verdictText(report, formats)}`;
+}
+
+function head(formats: View['formats'], data: RunData): Html {
+  const { report, perSecond, figures } = data;
+  const { run, environment, state, startedAt, finishedAt } = report;
+  const tookMs = Math.max(0, Date.parse(finishedAt ?? '') - Date.parse(startedAt));
+  return html`${crumbs([['Runs', '/']], run)}
+<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
+<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
+${verdictSection(data)}
+${state === 'running' && figures?.cameBack ? progress(formats, report, perSecond) : null}
+${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;
+}
+
+function progress(formats: View['formats'], report: Report, rate: number): Html {
+  const [done, of] = progressOf(report);
+  const left = rate > 0 && of > done ? `, about ${formats.duration(((of - done) / rate) * 1000)} left` : '';
+  const pace =
+    rate > 0
+      ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
+      : 'nothing in the last minute';
+  return html`<p><progress max="${of}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of)}</strong> (${formats.percent(done, of)}), ${pace}.</p>`;
+}
+
+/** How quickly a run went; null where it took no time worth a chart. */
+function overTime(formats: View['formats'], times: RunFigures['times']): Html | null {
+  if (times.length < 2) return null;
+  const line = (of: 'accepted' | 'others', name: string, tone: Tone) => ({
+    name,
+    tone,
+    points: times.map((slot) => ({ x: slot.fromMs, y: perSecondOf(slot, slot.counts[of]) })),
+  });
+  const hasOthers = times.some(({ counts }) => counts.others > 0);
+  const others = hasOthers ? [line('others', 'rejected, failed or in doubt', 'rejected')] : [];
+  const most = Math.max(...times.map((slot) => perSecondOf(slot, slot.counts.accepted + slot.counts.others)));
+  const chart = lineChart({
+    title: `Outcomes a second (times in ${formats.timeZone})`,
+    description: `Messages that came to an outcome, from the first start to the last outcome; at most ${formats.number(most)} a second.`,
+    series: [line('accepted', 'accepted', 'accepted'), ...others],
+    yUnit: 'a second',
+    area: true,
+    formats,
+  });
+  return section('Over time', chart);
+}
