@@ -60,12 +60,15 @@ it('names every run, in all environments, with replies and suppression, of this 
   expect(bob.suppressed).toBe(false);
 });
 
-it('masks addresses in text, and says where nothing is known', async () => {
+it('shows the number that the user typed, masks that of a key, and says where nothing is known', async () => {
   await run('send', 'one');
-  const { out } = await run('person', ANN);
+  const { out } = await run('person', '07400 123456');
   expect(out).toContain('one (sandbox, once)  sms: accepted, inputs v1');
   expect(out).toContain('Suppressed  no');
-  expect(out).not.toContain(ANN);
+  expect(out.split('\n')[0]).toBe(ANN);
+  const byKey = await run('person', '1');
+  expect(byKey.out).toContain('Messages    1\n');
+  expect(byKey.out).not.toContain(ANN);
   const nothing = await run('person', 'jane@example.com');
   expect(nothing).toMatchObject({ status: 0 });
   expect(nothing.out).toContain('Messages    none\nReplies     none\n');
@@ -78,4 +81,15 @@ it('a purged run knows no address any more', async () => {
   await handbillHere(project.root, ['purge', '--older-than', '1d', '--yes'], later);
   const { out } = await handbillHere(project.root, ['person', ANN, '--format', 'json'], later);
   expect(JSON.parse(out).messages).toEqual([]);
+});
+
+it('a long reply is broken between its words', async () => {
+  const text = 'Please call me back tomorrow afternoon '.repeat(6).trim();
+  project.write('replies.csv', `from,to,text,timestamp\n${ANN},Riverside,${text},2026-11-21T10:00:00Z\n`);
+  await run('send', 'one', '--env', 'production', '--yes');
+  await run('listen', '--env', 'production', '--from', 'replies.csv');
+  const { out } = await run('person', ANN);
+  const lines = out.split('\n').slice(out.split('\n').findIndex((line) => line.startsWith('Replies')) + 1, -2);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(lines.map((line) => line.trim()).join(' ')).toContain(text);
 });

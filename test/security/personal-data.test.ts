@@ -237,7 +237,6 @@ describe('a campaign that is sent', () => {
     ['doubt', 'list', '--resolved'],
     ['listen', NUMBER],
     ['listen', '--from', 'none.csv'],
-    ['person', NUMBER],
     ['person', NUMBER, '--erase'],
     ['person', `+44${canary(34)}`, '--erase', '--keep-suppressed', '--yes'],
     ['replies'],
@@ -280,8 +279,11 @@ describe('a campaign that is sent', () => {
     expect(leaks(stdout + stderr)).toEqual([]);
   });
 
-  test('suppress check prints the number that it was given, on stdout, and no other', async () => {
-    const { stdout, stderr } = await run(project.root, ['suppress', 'check', NUMBER]);
+  test.each([
+    ['suppress', 'check', NUMBER],
+    ['person', NUMBER],
+  ])('%s %s prints the number that it was given, on stdout, and no other', async (...args) => {
+    const { stdout, stderr } = await run(project.root, args);
     expect(leaks(stderr)).toEqual([]);
     expect(stdout).toContain(NUMBER);
     expect(leaks(stdout.replaceAll(NUMBER, ''))).toEqual([]);

@@ -9,6 +9,7 @@ import type { ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
+import { proseWidth, wrap } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
@@ -26,7 +27,7 @@ type PersonFlags = FlagsOf<typeof FLAGS>;
 export function configure(command: Command, context: CommandContext): void {
   command.argument('<address>', 'phone number, email address, contact:ID, or key of a recipient');
   addExamples(addOptions(command, FLAGS, context), [
-    ['handbill person +447700900123', 'runs, outcomes, replies and suppression; addresses and texts are masked'],
+    ['handbill person +447700900123', 'runs, outcomes, replies and suppression; other addresses are masked'],
     ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
     ['handbill person P-1042', 'the recipient with this key'],
     ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
@@ -43,7 +44,9 @@ async function run(address: string, flags: PersonFlags, context: CommandContext)
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
   const found = await person(address, optionsHere(context, flags.ledger));
-  await context.out(flags.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found));
+  await context.out(
+    flags.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found, proseWidth(context.width)),
+  );
 }
 
 async function erase(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
@@ -135,7 +138,14 @@ const ELSEWHERE = `Not in the ledger, so look there too:
   the messaging provider
 As long as a list has the person, the next run records them as skipped: take them out of the lists first.`;
 
-function asText({ address, suppressed, entries, messages, replies, unread, reports, mentions }: Person): string {
+/** The user has just typed it, in this or another spelling. */
+function isTyped({ given, address }: Person): boolean {
+  const typed = given.toLowerCase().replace(/^[+0]+|[\s()./-]/g, '');
+  return typed.length >= 6 && address.replace(/[\s()./-]/g, '').endsWith(typed.replace(/^0+/, ''));
+}
+
+function asText(found: Person, width: number): string {
+  const { address, suppressed, entries, messages, replies, unread, reports, mentions } = found;
   const active = entries.filter((entry) => entry.active);
   const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
   const isPart = suppressed === false && active.length > 0;
@@ -143,12 +153,12 @@ function asText({ address, suppressed, entries, messages, replies, unread, repor
   const verdict = suppressed === null ? 'not known: a list or its key cannot be read' : known;
   return safe(
     [
-      safeLine(mask(address)),
+      safeLine(isTyped(found) ? address : mask(address)),
       safeLine(`Suppressed  ${[verdict, ...lists].join(', ')}`),
       `Messages    ${messages.length === 0 ? 'none' : messages.length}`,
       ...messages.map(messageLine),
       `Replies     ${replies.length === 0 ? 'none' : replies.length}`,
-      ...replies.map(replyLine),
+      ...replies.flatMap((reply) => replyLines(reply, width)),
       `Reports     ${reports === 0 ? 'none' : reports}`,
       ...(unread.length === 0
         ? []
@@ -176,7 +186,8 @@ function messageLine({ campaign, environment, occurrence, outcome }: PersonMessa
   );
 }
 
-function replyLine({ at, receivedAt, campaign, meaning, text }: ReceivedReply): string {
+function replyLines({ at, receivedAt, campaign, meaning, text }: ReceivedReply, width: number): readonly string[] {
   const about = campaign === null ? '' : `  ${campaign}`;
-  return safeLine(`  ${instant(at ?? receivedAt)}${about}  ${meaning}: ${maskText(text)}`);
+  const said = safeLine(`${instant(at ?? receivedAt)}${about}  ${meaning}: ${maskText(text)}`);
+  return wrap(said, width - 4).map((line, i) => `${i === 0 ? '  ' : '    '}${line}`);
 }
