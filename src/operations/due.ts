@@ -450,7 +450,7 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
 function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step, { seenMs }: Seen) {
   const message = `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${iso(seenMs)}.`;
-  const hint = `Send it with: ${sendCommand({ environment, occurrence }, campaign.file, null)}`;
+  const hint = `Send it with: ${sendCommand({ environment, occurrence }, calledHere(campaign.name, campaign.file), null)}`;
   return warning('schedule-new', message, { at: { file: campaign.file }, hint });
 }
 
@@ -737,4 +737,9 @@ function haltChanged(
   const run = held.ledger.findRun(identity);
   if (run === null) return;
   held.ledger.finish(run, { state: 'halted', halt: inputHalt(error), figures: run.figures, nowMs });
+}
+
+/** The name of a campaign where a command in this folder finds its file by it; else the file. */
+export function calledHere(name: string | null, file: string): string {
+  return name !== null && file.startsWith('campaigns/') ? name : file;
 }

@@ -252,7 +252,7 @@ describe('a schedule that is new', () => {
     const first = await call('--quiet');
     expect(first).toMatchObject({ status: 0, out: '' });
     expect(first.err).toMatch(/warning\[schedule-new\]: hello is not sent for/);
-    const command = `handbill send campaigns/hello/campaign.yaml --env test --occurrence ${occurrence}`;
+    const command = `handbill send hello --env test --occurrence ${occurrence}`;
     expect(first.err).toContain(command);
     expect(await call('--quiet')).toMatchObject({ status: 0, out: '', err: '' });
     expect((await call()).out).toContain(command);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
+import { calledHere, DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
@@ -122,7 +122,12 @@ async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   if (format === 'text') {
     await out(`${safeLine(said(item, printing))}\n`);
     if (item.result !== null) {
-      const shown = { ...printing, format: 'text', quiet: false, campaign: item.file } as const;
+      const shown = {
+        ...printing,
+        format: 'text',
+        quiet: false,
+        campaign: calledHere(item.campaign, item.file),
+      } as const;
       await printSend(item.result, { ...shown, planPath: item.result.standingPlan });
       await out('\n');
     }
@@ -135,7 +140,11 @@ const SHOWN = 20;
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
   const missed = item.missed === null ? '' : ` Missed before it: ${missedWords(item.missed)}.`;
-  const command = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
+  const command = sendCommand(
+    { environment, occurrence: item.occurrence ?? 'once' },
+    calledHere(item.campaign, item.file),
+    null,
+  );
   switch (item.action) {
     case 'send': {
       if (dryRun) return `${name}: would be sent to ${environment}.${missed}`;

@@ -120,57 +120,33 @@ function runsTable(runs: readonly Report[], { width, colour, nowMs, timeZone, wi
   const today = clock(nowMs).slice(0, '2026-11-21'.length);
   const doubts = runs.some(({ totals }) => totals.inDoubt > 0);
   const differ = (of: (run: Report) => string): boolean => isWhole || new Set(runs.map(of)).size > 1;
-  const all: readonly (Column & { readonly cell: (run: Report) => string; readonly isShown?: boolean })[] = [
-    {
-      title: 'state',
-      cell: ({ state }) => state,
-      style: (cell, row) => {
-        const style = STYLES[runs[row]?.state ?? 'running'];
-        return colour ? styleText(style, cell, { validateStream: false }) : cell;
-      },
-    },
-    {
-      title: 'run',
-      cell: ({ run, campaign }) => (isWhole || counts.get(campaign)?.length !== 1 ? run : campaign),
-    },
-    {
-      title: 'environment',
-      shrink: true,
-      drop: 2,
-      isShown: differ(({ environment }) => environment),
-      cell: ({ environment }) => environment,
-    },
-    {
-      title: 'occurrence',
-      shrink: true,
-      drop: 1,
-      isShown: differ(({ occurrence }) => occurrence),
-      cell: ({ occurrence }) => occurrence,
-    },
-    {
-      title: 'started',
-      cell: ({ startedAt }) => clock(Date.parse(startedAt)).replace(`${today}T`, '').replace('T', ' '),
-    },
-    { title: 'done', align: 'right', cell: doneShare },
-    {
-      title: 'accepted',
-      align: 'right',
-      drop: 3,
-      cell: ({ totals }) => `${number(totals.accepted)}/${number(totals.recipients)}`,
-    },
+  const right = { align: 'right' as const };
+  const done = ({ totals }: Report): string => `${number(totals.accepted)}/${number(totals.recipients)}`;
+  const inDoubt = ({ totals }: Report): string => (totals.inDoubt === 0 ? '' : number(totals.inDoubt));
+  const nameOf = ({ run, campaign }: Report): string =>
+    isWhole || counts.get(campaign)?.length !== 1 ? run : campaign;
+  const style = (cell: string, row: number): string =>
+    colour ? styleText(STYLES[runs[row]?.state ?? 'running'], cell, { validateStream: false }) : cell;
+  const all: readonly (readonly [cell: (run: Report) => string, column: Column, isShown?: boolean])[] = [
+    [({ state }) => state, { title: 'state', style }],
+    [nameOf, { title: 'run' }],
+    [environmentOf, { title: 'environment', shrink: true, drop: 2 }, differ(environmentOf)],
+    [occurrenceOf, { title: 'occurrence', shrink: true, drop: 1 }, differ(occurrenceOf)],
+    [({ startedAt }) => clock(Date.parse(startedAt)).replace(`${today}T`, '').replace('T', ' '), { title: 'started' }],
+    [doneShare, { title: 'done', ...right }],
+    [done, { title: 'accepted', ...right, drop: 3 }],
     withCommits
-      ? { title: 'commit', cell: ({ commits = [] }) => shortCommits(commits) }
-      : {
-          title: 'in doubt',
-          align: 'right',
-          isShown: isWhole || doubts,
-          cell: ({ totals: { inDoubt } }) => (inDoubt === 0 ? '' : number(inDoubt)),
-        },
+      ? [({ commits = [] }) => shortCommits(commits), { title: 'commit' }]
+      : [inDoubt, { title: 'in doubt', ...right }, isWhole || doubts],
   ];
-  const columns = all.filter(({ isShown = true }) => isShown);
-  const rows = runs.map((run) => columns.map(({ cell }) => cell(run)));
+  const shown = all.filter(([, , isShown = true]) => isShown);
+  const rows = runs.map((run) => shown.map(([cell]) => cell(run)));
+  const columns = shown.map(([, column]) => column);
   return `${table(rows, columns, { width })}${doubts ? IN_DOUBT : ''}`;
 }
+
+const environmentOf = ({ environment }: Report): string => environment;
+const occurrenceOf = ({ occurrence }: Report): string => occurrence;
 
 /** The share of those who are to be sent to: recipients that a rule leaves out are no progress. */
 function doneShare({ totals: { recipients, skipped, deferred, pending } }: Report): string {
