@@ -399,10 +399,10 @@ async function dueFallbacks(
   for (const run of ledger.runs()) {
     const { id, environment, occurrence, purgedAtMs } = run;
     if (isTest(occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
-    const { campaign, file } = await sentCampaign(run, project, { cwd });
+    const { campaign, named } = await sentCampaign(run, project, { cwd });
     const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
     if (recipients === 0) continue;
-    const command = sendCommand(run, file ?? run.name, takesPlans(run, project) ? PLAN_FILE : null);
+    const command = sendCommand(run, await named(), takesPlans(run, project) ? PLAN_FILE : null);
     due.push({ run: id, campaign: run.name, environment, occurrence, recipients, command });
   }
   return due;

@@ -200,7 +200,7 @@ export async function openSummary(
   context: Pick<ResolvedOptions, 'cwd'> & Shown,
   project: Project,
 ): Promise<Summary> {
-  const { file, campaign, now } = await sentCampaign(run, project, context);
+  const { named, campaign, now } = await sentCampaign(run, project, context);
   return {
     campaign,
     now,
@@ -220,7 +220,7 @@ export async function openSummary(
       referenceOf: referencesOf(run, project),
       currency: (await readPriceList(project)).prices?.currency ?? null,
       formats: createFormats(project.locale, project.timeZone),
-      ...(file === null ? {} : { campaignFile: file }),
+      campaignFile: await named(),
       ...(takesPlans(run, project) ? { planPath: PLAN_FILE } : {}),
     },
   };
@@ -429,8 +429,8 @@ function madeFrom(commit: string): (run: RunRecord) => boolean {
 }
 
 interface SentCampaign {
-  /** Null: unknown. */
-  readonly file: string | null;
+  /** As a command takes it: by its name where that means this file, else by its path. */
+  readonly named: () => Promise<string>;
   /** Null where the file has changed or cannot be read any more. */
   readonly campaign: Campaign | null;
   /** As the file is now; null where it cannot be read. */
@@ -444,7 +444,7 @@ export async function sentCampaign(
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string | undefined>> },
 ): Promise<SentCampaign> {
   const input = run.inputs.find(({ role }) => role === 'campaign');
-  if (input === undefined) return { file: null, campaign: null, now: null };
+  if (input === undefined) return { named: async () => run.name, campaign: null, now: null };
   const path = join(root, input.file);
   // Most callers of this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
@@ -452,7 +452,12 @@ export async function sentCampaign(
   const { campaign: now } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
   const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
-  return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? now : null, now };
+  const named = async (): Promise<string> => {
+    const { findCampaign } = await import('../campaign/find.ts');
+    const found = await findCampaign(run.name, cwd);
+    return 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
+  };
+  return { named, campaign: isSame && !isTest(run.occurrence) ? now : null, now };
 }
 
 /** For a run that is sent by a plan, only the user knows the name of the plan file. */

@@ -1,5 +1,6 @@
 import type { Outcome, OutcomeState, ReportedCause } from '../model.ts';
 import { LOST } from './fold-delivery.ts';
+import { reasonWords } from './reason-words.ts';
 
 const FAILED: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 /** Bounds an API that writes something new into each error. */
@@ -13,7 +14,10 @@ const MOST_CHARACTERS = 200;
 export function causeOf({ outcome, reason, httpStatus, error, delivery = null }: Outcome): string | null {
   const words = error === null ? '' : general(error);
   if (FAILED.has(outcome)) {
-    const code = httpStatus === null ? (reason ?? outcome) : `HTTP ${httpStatus}`;
+    // An error of the connection adds nothing to the words for it, except why nothing could be posted.
+    const meaning = reasonWords(reason ?? '');
+    if (httpStatus === null && meaning !== '' && outcome !== 'failed') return meaning;
+    const code = httpStatus === null ? meaning || reason || outcome : `HTTP ${httpStatus}`;
     return short(words === '' ? code : `${code}: ${words}`);
   }
   if (delivery === null || !LOST.has(delivery)) return null;

@@ -271,7 +271,7 @@ describe('what follows', () => {
     const text = `messageId,status\n${ids[CAT]},undeliverable\n`;
     const { result } = await run(await file('reports.csv', text));
     const [due] = result.fallbacksDue;
-    expect(due).toMatchObject({ campaign: 'hello', recipients: 1, command: 'handbill send hello/campaign.yaml' });
+    expect(due).toMatchObject({ campaign: 'hello', recipients: 1, command: 'handbill send hello' });
     const { out } = await handbillHere(root, ['report']);
     expect(out).toContain('did not reach 1 recipient');
     await handbillHere(root, due.command.split(' ').slice(1));
@@ -349,7 +349,7 @@ reports.csv: nothing is new, 3 events known already.
 1 reply joined to the message that was answered.
 1 address suppressed: +44••••••0002.
 1 message of hello did not arrive, as reports say. Sending again sends the fallback:
-    handbill send hello/campaign.yaml
+    handbill send hello
 `);
   expect(await handbillHere(root, ['listen', '--from', name, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
 });

@@ -17,4 +17,19 @@ describe('why a message failed', () => {
     expect(causeOf(outcome({ ...refused, error: '21211' }))).toBe('HTTP 400: 21211');
     expect(causeOf(outcome({ ...refused, error: 'ann@example.com' }))).toBe('HTTP 400');
   });
+
+  it('of a message in doubt is in words, without the error of the connection', () => {
+    const lost = { outcome: 'in-doubt', httpStatus: null, error: 'UND_ERR_SOCKET: other side closed' } as const;
+    expect(causeOf(outcome({ ...lost, reason: 'no-response' }))).toBe('the connection was closed without an answer');
+    expect(causeOf(outcome({ ...lost, reason: 'of-another-version' }))).toBe(
+      'of-another-version: UND_ERR_SOCKET: other side closed',
+    );
+    const unposted = {
+      outcome: 'failed',
+      httpStatus: null,
+      reason: 'connect',
+      error: 'ECONNREFUSED: refused',
+    } as const;
+    expect(causeOf(outcome(unposted))).toBe('no connection to the API: ECONNREFUSED: refused');
+  });
 });

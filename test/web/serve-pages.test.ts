@@ -271,7 +271,7 @@ describe('a run', () => {
       ['HTTP 400: no such number', 'rejected', '1'],
       ['HTTP 451: no such number', 'rejected', '1'],
       ['absent-subscriber: switched off', 'undeliverable', '1'],
-      ['timeout', 'in-doubt', '1'],
+      ['no answer in time', 'in-doubt', '1'],
     ]);
     const linesOf = async (cause: string) => {
       await page.goto(`${pages.base}/runs/${id}`);
@@ -282,7 +282,7 @@ describe('a run', () => {
     expect(await linesOf('HTTP 400: no number …')).toEqual(['5', '6']);
     expect(await page.getByLabel('Cause').inputValue()).toBe('HTTP 400: no number …');
     expect(await linesOf('absent-subscriber: switched off')).toEqual(['3']);
-    expect(await linesOf('timeout')).toEqual(['8']);
+    expect(await linesOf('no answer in time')).toEqual(['8']);
     expectQuiet(watched, pages.base);
   });
 

@@ -34,7 +34,7 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   const { project } = site.reading;
   const { value, isOld } = await site.stats.of(found, asked.patienceMs);
   const { run, isHeld } = value ?? { run: found, isHeld: site.stats.isHeld(found) };
-  const { file, campaign } = await sentCampaign(run, project, site.context);
+  const { named, campaign } = await sentCampaign(run, project, site.context);
   const report = summarise(
     {
       path: site.keeper.path,
@@ -57,7 +57,7 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
     link: (text, query) => html`<a href="${address(['runs', run.id, 'recipients'], query)}">${text}</a>`,
     perSecond,
     figures: value,
-    campaignFile: file ?? run.name,
+    campaignFile: await named(),
     planPath: takesPlans(run, project) ? PLAN_FILE : null,
     currency: (await readPriceList(project)).prices?.currency ?? null,
   });
