@@ -17,7 +17,7 @@ import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import type { Content, Notice, View } from './pages/layout.ts';
 import { pauseQuestionPage, resumeQuestionPage } from './pages/pauses.ts';
-import { removalQuestionPage } from './pages/suppressions.ts';
+import { additionQuestionPage, removalQuestionPage } from './pages/suppressions.ts';
 import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
 import type { Site } from './site.ts';
@@ -117,6 +117,7 @@ async function suppress(site: Site, view: View, form: URLSearchParams): Promise<
   if (who === '') return refused('No recipient is named.', to);
   const topic = (form.get('topic') ?? '').trim();
   const options = { ...optionsOf(site), ...(topic === '' ? {} : { topic }) };
+  if (form.get('do') === 'ask-add') return { question: additionQuestionPage(view, who) };
   if (form.get('do') === 'add') {
     const [reason, until] = [form.get('reason') ?? '', form.get('until') ?? ''].map((text) => text.trim());
     const facts = { ...options, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };

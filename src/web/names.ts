@@ -11,13 +11,13 @@ export interface Names {
   labelOf(row: number, key: string | null): string | null;
   cellsOf(row: number, key: string | null): readonly (readonly [column: string, cell: string])[];
   /** Rows of the list with these words; none for a short number, which many rows would hold by chance. */
-  find(text: string): Promise<readonly number[]>;
+  find(text: string): Promise<ReadonlySet<number>>;
   /** Why there are no names; null: there are. */
   readonly why: NoPeople['why'] | null;
 }
 
-export async function namesOf({ people }: Site, { patienceMs }: Asked, run: RunRecord, q = ''): Promise<Names> {
-  const found = await people(run, q !== '' ? PATIENCE_MS.search : Math.min(patienceMs, PATIENCE_MS.page));
+export async function namesOf({ people }: Site, { patienceMs }: Asked, run: RunRecord, waits = false): Promise<Names> {
+  const found = await people(run, waits ? PATIENCE_MS.search : Math.min(patienceMs, PATIENCE_MS.page));
   const known = 'why' in found ? null : found;
   const of = (row: number, key: string | null): ReturnType<RunPeople['of']> =>
     key === null ? null : (known?.of(row) ?? null);
@@ -25,7 +25,7 @@ export async function namesOf({ people }: Site, { patienceMs }: Asked, run: RunR
     why: 'why' in found ? found.why : null,
     labelOf: (row, key) => of(row, key)?.label ?? null,
     cellsOf: (row, key) => (of(row, key)?.cells ?? []).map((cell, i) => [known?.columns[i] ?? '', cell] as const),
-    find: async (text) => (known === null || /^[\d\s]{0,5}$/.test(text) ? [] : await known.find(text)),
+    find: async (text) => new Set(known === null || /^[\d\s]{0,5}$/.test(text) ? [] : await known.find(text)),
   };
 }
 

@@ -6,7 +6,7 @@ import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createYields } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
-import { firstFrom, matchesSearch, type Search } from './search.ts';
+import { matchesSearch, type Search } from './search.ts';
 
 /** Selects the recipients of a run that match all criteria. */
 export interface RowFilter {
@@ -148,7 +148,14 @@ export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: 
   return walk.between(row - 1, row)[0] ?? null;
 }
 
-const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, cause: null, search: null };
+export const NO_FILTER: RowFilter = {
+  outcome: null,
+  reason: null,
+  delivery: null,
+  variant: null,
+  cause: null,
+  search: null,
+};
 
 function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter, isJoined = true) {
   const { list } = run;
@@ -161,15 +168,14 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   const wanted = filter.outcome === null ? null : statesFor([filter.outcome], claimed);
   // The row of step 0 lacks the address and the id of a fallback.
   const names = search === null ? null : JSON.stringify(search.names);
-  const listed = search?.rows ?? [];
+  const listed = [...(search?.rows ?? [])];
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
   const unfiltered = [null, null, null, null, null, null, null] as const;
 
   const read = (from: number, end: number, most: number): { rows: readonly Outcome[]; reached: number } => {
     // A query gets at most so many rows of the list, and ends where they do.
-    const [at, behind] = [firstFrom(listed, from + 1), firstFrom(listed, end + 1)];
-    const named = listed.slice(at, Math.min(behind, at + most));
-    const to = behind - at > named.length ? (named.at(-1) ?? end) : end;
+    const named = listed.filter((row) => row > from && row <= end).slice(0, most);
+    const to = named.length < most ? end : (named.at(-1) ?? end);
     const first = query.all(list, 0, from, to, most, ...params, JSON.stringify(named.map(String)));
     const reached = first.length < most ? to : Number(first.at(-1)?.[0]);
     const later = new Map<number, StepRow[]>();

@@ -12,14 +12,14 @@ export interface Search {
   /** Part of a key or address; null: too short for one. */
   readonly part: string | null;
   /** Rows of the list that have its words, ascending. */
-  readonly rows: readonly number[];
+  readonly rows: ReadonlySet<number>;
 }
 
 const SHORTEST_PART = 4;
 const LONGEST_TEXT = 300;
 
 /** @param phone reads a number in any spelling; null if no search was given */
-export function readSearch(text: string, phone: PhoneReader, rows: readonly number[] = []): Search | null {
+export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<number> = new Set()): Search | null {
   const wanted = text.trim().slice(0, LONGEST_TEXT);
   if (wanted === '') return null;
   const number = phone(wanted);
@@ -49,24 +49,9 @@ export function matchesSearch({ names, line, part, rows }: Search, { steps, ...o
   if (outcome.line === line) return true;
   const { key, row } = outcome;
   // Without a key, the ledger has no person in this row any more.
-  if (key !== null && holds(rows, row)) return true;
+  if (key !== null && rows.has(row)) return true;
   const ids = [key, ...(steps ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];
   if (ids.some((id) => id !== null && names.includes(id))) return true;
   if (part === null) return false;
   return [key, ...(steps ?? [outcome]).map(({ to }) => to)].some((id) => id?.includes(part) === true);
-}
-
-function holds(sorted: readonly number[], wanted: number): boolean {
-  return sorted[firstFrom(sorted, wanted)] === wanted;
-}
-
-/** The place of the first number that is not below the wanted one. */
-export function firstFrom(sorted: readonly number[], wanted: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

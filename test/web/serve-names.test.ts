@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InputFile } from '../../src/model.ts';
 import { PRINT_FORMATS } from '../../src/report/formats.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { runCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { ask, NOW, numberOf, recordRun, replyOf, servePages, withLedger } from './serve-ledger.ts';
@@ -214,3 +215,45 @@ it('a name is in no file of the ledger, no log, no metrics and no report', async
     expect(readFileSync(file).includes(NAME), file).toBe(false);
   }
 });
+
+describe('the page of a person', () => {
+  it('has every message with its text, reply and opt-out over all campaigns, found by name in two clicks', async () => {
+    const send = ['--allow', 'invalid-rows'];
+    await runCli(['send', 'hello', '--occurrence', 'autumn', ...send], { cwd: project.root });
+    project.write('campaigns/other/campaign.yaml', CAMPAIGN.replace('hello', 'other').replace('Hi', 'Prynhawn da'));
+    project.write('campaigns/other/people.csv', LIST);
+    await runCli(['send', 'other', ...send], { cwd: project.root });
+    await using pages = await servePages(project.root, { now: Date.now, allowActions: true, open: false });
+    await using watched = await openWatched(await sharedChromium(), pages.signInUrl ?? '');
+    const { page } = watched;
+    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByLabel('Name, number or key').fill('llewellyn');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Mair Llewellyn' }).click();
+    expect(await page.locator('h1').innerText()).toBe('Mair Llewellyn');
+    expect(page.url()).not.toContain(numberOf(0).slice(1));
+    const story = page.locator('.timeline');
+    await story.getByText('Prynhawn da Mair').waitFor();
+    await story.getByText('Hi Mair').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Opt out' }).click();
+    expect(await page.locator('h1').innerText()).toBe(`Opt ${numberOf(0)} out?`);
+    await page.getByRole('button', { name: 'Opt out' }).click();
+    await page.getByRole('link', { name: numberOf(0) }).click();
+    await page.getByRole('link', { name: 'Mair Llewellyn' }).click();
+    expect(await story.innerText()).toContain('Opted out of everything');
+    expect(await page.locator('dl').first().innerText()).toMatch(/Suppressed now\s+yes/);
+    expect(watched.logged).toEqual([]);
+  });
+
+  it('is found by number and by key, and no line of a list finds a person', async () => {
+    const at = (q: string) => textOf(`/people?q=${encodeURIComponent(q)}`);
+    expect(rowsOf(await at('07700 900001'))).toEqual([1]);
+    expect(rowsOf(await at('3'))).toEqual([]);
+    expect(rowsOf(await at('jose'))).toEqual([1]);
+    expect(await at('nowhere')).toContain('No person of the runs is like that.');
+    expect(await textOf('/people')).not.toContain('Mair');
+  });
+});
+
+const rowsOf = (text: string) => [...text.matchAll(/href="\/people\/[^"/]+\/(\d+)"/g)].map(([, row]) => Number(row));

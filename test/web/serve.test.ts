@@ -370,7 +370,7 @@ describe('pages', () => {
     expect(review).toContain('STOP please');
     expect(review).not.toContain('thanks');
     expect(await text(`/suppressions?q=${encodeURIComponent('07700 900 005')}`)).toContain('by phone');
-    expect(await text('/suppressions?q=Jane%40Example.com')).toContain('>jane@example.com</span>');
+    expect(await text('/suppressions?q=Jane%40Example.com')).toContain('>jane@example.com</a>');
     expect(await text('/suppressions?q=example')).not.toContain('by phone');
   });
 });

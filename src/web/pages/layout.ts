@@ -99,6 +99,7 @@ export function partElement({ id, content }: Part): Html {
 const PAGES: readonly (readonly [path: string, name: string])[] = [
   ['/', 'Runs'],
   ['/doubt', 'In doubt'],
+  ['/people', 'People'],
   ['/replies', 'Replies'],
   ['/suppressions', 'Suppressions'],
   ['/campaigns', 'Campaigns'],

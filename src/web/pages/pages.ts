@@ -8,6 +8,7 @@ import { makeCampaigns } from './campaigns.ts';
 import { doubtPage, makeDoubt } from './doubt.ts';
 import { messagePage, type View } from './layout.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
+import { makePeople, makePerson } from './people.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
 import { makeReplies, repliesPage } from './replies.ts';
 import { makeRun } from './run.ts';
@@ -34,6 +35,7 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
 
 async function madeAt(site: Site, open: OpenLedger | null, steps: readonly string[], asked: Asked): Promise<Made> {
   if (steps.length === 1 && steps[0] === 'campaigns') return await makeCampaigns(site, open, asked.view);
+  if (steps.length === 1 && steps[0] === 'people') return await makePeople(site, open, asked);
   return open === null ? withoutLedger(site, steps, asked) : await withLedger(site, open, steps, asked);
 }
 
@@ -103,11 +105,14 @@ async function withLedger(site: Site, open: OpenLedger, steps: readonly string[]
   if (steps.length === 1 && first === 'doubt') return await makeDoubt(site, open, asked);
   if (steps.length === 1 && first === 'replies') return await makeReplies(site, open, asked);
   if (steps.length === 1 && first === 'suppressions') return await makeSuppressions(site, open, asked);
+  const row = /^\d{1,15}$/.test(fourth ?? (first === 'people' ? third : '') ?? '') ? Number(fourth ?? third) : null;
+  if (steps.length === 3 && first === 'people' && row !== null && second !== undefined) {
+    return await makePerson(site, open, asked, second, row);
+  }
   if (first !== 'runs' || second === undefined) return noPage();
   if (steps.length === 2) return await makeRun(site, open, asked, second);
   if (third !== 'recipients') return noPage();
   if (steps.length === 3) return await makeRecipients(site, open, asked, second);
-  const row = /^\d{1,15}$/.test(fourth ?? '') ? Number(fourth) : null;
   return steps.length === 4 && row !== null ? await makeRecipient(site, open, asked, second, row) : noPage();
 }
 

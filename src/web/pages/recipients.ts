@@ -59,8 +59,8 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const run = runOf(open, id);
   if (run === null) return noRun(id);
   const query = queryOf(asked.query);
-  const found = query.q === '' ? null : await namesOf(site, asked, run, query.q);
-  const filter = filterOf(site, query, (await found?.find(query.q)) ?? []);
+  const found = query.q === '' ? null : await namesOf(site, asked, run, true);
+  const filter = filterOf(site, query, await found?.find(query.q));
   const cursor = cursorOf(asked.query);
   const isHeld = site.stats.isHeld(run);
   const asOf = sortOf(asked.query);
@@ -114,7 +114,7 @@ function queryOf(query: URLSearchParams): RecipientQuery {
 function filterOf(
   site: Site,
   { q, outcome, reason, delivery, variant, cause }: RecipientQuery,
-  listed: readonly number[],
+  listed?: ReadonlySet<number>,
 ): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
   return {
@@ -188,6 +188,19 @@ export async function makeRecipient(
   if (run === null) return noRun(id);
   const outcome = readRow(open, run, site.stats.isHeld(run), row);
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
+  const data = await dataOf(site, open, asked, run, outcome);
+  return { content: recipientPage(asked.view, data), isOld: data.names.why === 'soon' };
+}
+
+/** @param waits for the names, however long their list is */
+export async function dataOf(
+  site: Site,
+  open: OpenLedger,
+  asked: Asked,
+  run: RunRecord,
+  outcome: Outcome,
+  waits = false,
+): Promise<RecipientData> {
   const { ledger } = open;
   const referenceOf = createReferences(run);
   const shownOf = referencesOf(run, site.reading.project);
@@ -202,20 +215,18 @@ export async function makeRecipient(
     return { step, attempts: own, reference: shownOf({ ...step, key: outcome.key }), reports };
   });
   const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
-  const data: RecipientData = {
+  return {
     run: run.id,
     campaign: run.name,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
     outcome: earlierJoiner(ledger, run, shownOf)([outcome])[0] ?? outcome,
     steps,
-    replies: repliesOf(open, run, row),
+    replies: repliesOf(open, run, outcome.row),
     doubts: doubtsOf(open, run, outcome),
     sent: outcome.key === null || !outcome.attempts ? null : await sentMessages(site, run, outcome),
     isSuppressed: addresses.some((one) => ledger.isSuppressed(one, asked.view.nowMs, run.topic)),
-    names: await namesOf(site, asked, run),
+    names: await namesOf(site, asked, run, waits),
   };
-  const content = recipientPage(asked.view, data);
-  return { content, isOld: data.names.why === 'soon' };
 }
 
 function repliesOf({ query }: OpenLedger, run: RunRecord, row: number) {
@@ -499,7 +510,7 @@ interface RecipientStep {
   readonly reports: readonly (DeliveryRecord & { readonly unmatched: UnmatchedReason | null })[];
 }
 
-interface RecipientData {
+export interface RecipientData {
   readonly run: string;
   readonly campaign: string;
   readonly currency: string | null;
@@ -525,7 +536,10 @@ function recipientPage(view: View, data: RecipientData): Content {
     title: `${label ?? who} · ${data.campaign}`,
     parts: [
       live('head', recipientHead(view, data, who, label)),
-      live('steps', html`<div class="story">${sentText(data)}${timeline(view, data)}</div>`),
+      live(
+        'steps',
+        html`<div class="story">${sentText(data)}${timelineOf(view.formats, momentsOf(view.formats, data))}</div>`,
+      ),
       live(
         'history',
         html`${data.steps.map((step, index) => stepSection(view, data, step, index))}${listSection(data)}`,
@@ -547,7 +561,7 @@ function recipientHead(
     ['recipients', address(['runs', run, 'recipients'])],
   ] as const;
   return html`${crumbs(above, `line ${formats.number(outcome.line)}`)}
-<h1>${label ?? who}</h1>${whyNoNames(names)}
+<h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key === null ? null : html`<p><a href="${address(['people', run, outcome.row])}">All messages to this person</a></p>`}
 ${facts([
   ['Address', label === null ? null : who],
   ['Outcome', html`${swatch(outcome.outcome)}<strong>${outcome.outcome}</strong> · ${OUTCOME_WORDS[outcome.outcome]}`],
@@ -643,15 +657,15 @@ const ENDED_WORDS: Readonly<Record<EndedAttempt['state'], string>> = {
   'in-doubt': 'in doubt',
 };
 
-interface Moment {
+export interface Moment {
   /** Null: unknown. */
   readonly atMs: number | null;
   readonly tone: OutcomeState;
   readonly content: Html;
 }
 
-function timeline({ formats }: View, data: RecipientData): Html {
-  const moments = [
+export function momentsOf(formats: View['formats'], data: RecipientData): readonly Moment[] {
+  return [
     ...data.steps.flatMap((step) => stepMoments(formats, data, step)),
     ...data.replies.map(
       ({ id, text, meaning, atMs }): Moment => ({
@@ -668,6 +682,9 @@ function timeline({ formats }: View, data: RecipientData): Html {
       }),
     ),
   ];
+}
+
+export function timelineOf(formats: View['formats'], moments: readonly Moment[]): Html {
   if (moments.length === 0)
     return html`<section><h2>What happened</h2><p class="soft">Nothing was sent to this recipient.</p></section>`;
   const sorted = moments.toSorted(

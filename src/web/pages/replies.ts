@@ -148,7 +148,7 @@ const COLUMNS = [{ title: 'From' }, { title: 'Text' }, { title: 'Meaning' }, { t
 function cells(view: View, reply: ReplyLine, meaning: string): readonly (Html | string)[] {
   const { id, from, label, text, answers, atMs, reviewedBy, optsOutOf } = reply;
   return [
-    html`<span data-key="${id}">${answers === null ? from : personLink(address(['runs', answers.run, 'recipients', answers.row]), label, from)}</span>`,
+    html`<span data-key="${id}">${answers === null ? from : personLink(address(['people', answers.run, answers.row]), label, from)}</span>`,
     html`<p class="quote">${text}</p>`,
     html`<span>${MEANING_WORDS[reply.meaning] ?? reply.meaning}${optsOutOf === null ? null : ` of ${optsOutOf}`}${reviewedBy === null ? null : html`<br><span class="soft">read by ${reviewedBy}</span>`}</span>`,
     answers === null

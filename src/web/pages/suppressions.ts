@@ -204,7 +204,7 @@ function cells(view: View, entry: SuppressionLine): readonly (Html | string)[] {
       ? 'without end'
       : html`<span>${formats.time(untilMs)}${untilMs <= nowMs ? html` <span class="soft">(over)</span>` : null}</span>`;
   return [
-    html`<span data-key="${entry.topic === '' ? entry.address : `${entry.address} ${entry.topic}`}">${entry.address}</span>`,
+    html`<span data-key="${entry.topic === '' ? entry.address : `${entry.address} ${entry.topic}`}"><a href="${address(['people'], { q: entry.address })}">${entry.address}</a></span>`,
     shownTopic(entry.topic) ?? 'all',
     until,
     source,
@@ -220,6 +220,15 @@ function removal(view: View, who: string, topic: string | null): Html {
 
 function topicField(topic: string | null): Html | null {
   return topic === null ? null : html`<input type="hidden" name="topic" value="${topic}">`;
+}
+
+/** Asks before a person is opted out of everything. */
+export function additionQuestionPage(view: View, who: string): Content {
+  return questionPage(
+    `Opt ${who} out?`,
+    html`<p>No campaign sends to this address any more, until it is taken off the list.</p>
+<form method="post" action="/suppressions" class="actions">${csrfField(view)}<input type="hidden" name="address" value="${who}"><button class="main" name="do" value="add">Opt out</button><a class="button" href="/suppressions">Back</a></form>`,
+  );
 }
 
 /**
