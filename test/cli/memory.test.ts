@@ -4,11 +4,17 @@ import { expect, test } from 'vitest';
 import { runCli } from '../helpers/cli.ts';
 import { createProject } from '../helpers/project.ts';
 
-/** Objects that live for two collections, which makes V8 grow its young generation. */
+/** Once the command has begun: objects that live for two collections, which makes V8 grow its young generation. */
 const LOAD = `
 let kept = [];
 let rounds = 0;
-setInterval(() => {
+const { write } = process.stdout;
+process.stdout.write = (...written) => {
+  process.stdout.write = write;
+  setInterval(load, 10);
+  return write.apply(process.stdout, written);
+};
+function load() {
   for (let i = 0; i < 50_000; i += 1) kept.push({ i, list: [i] });
   if (kept.length > 200_000) kept = [];
   rounds += 1;
@@ -16,7 +22,7 @@ setInterval(() => {
   const young = require('node:v8').getHeapSpaceStatistics().find((one) => one.space_name === 'new_space');
   console.error('young generation: ' + young.space_size);
   process.exit();
-}, 10);
+}
 `;
 
 test('a long command keeps the young generation of V8 at what is enough, whatever memory the machine has', async () => {

@@ -108,7 +108,7 @@ describe('signing in', () => {
     expect((await ask(pages.port, '/doubt', { headers: { cookie } })).text).toContain('The API has them');
     const read = (await ask(pages.port, '/doubt')).text;
     expect(read).not.toContain('The API has them');
-    expect(read).toContain('status 503: the API answered with an error status');
+    expect(read).toContain('HTTP 503: the API answered with an error status');
     const out = await ask(pages.port, '/logout', {
       method: 'POST',
       headers: { ...FORM, cookie },

@@ -66,6 +66,8 @@ async function whole(port: number, path: string): Promise<string> {
 
 async function textOf(path: string): Promise<string> {
   await using pages = await servePages(project.root);
+  // A search waits until the list has been read; other pages do not, and show names later.
+  await whole(pages.port, `/runs/${run}/recipients?q=nothing`);
   return await whole(pages.port, path);
 }
 

@@ -43,6 +43,7 @@ function put(id: string, markup: string): void {
   // The address leads to another page by now, such as an error page.
   if (old === null || fresh === null) location.reload();
   else morph(old, fresh);
+  countChosen();
 }
 
 function show(state: 'live' | 'lost', text: string): void {
@@ -198,5 +199,39 @@ function answer(label: Node, text: string): void {
   }, 2000);
 }
 
+/** Chooses several of a form at once: by its buttons, or with Shift those between two clicks. */
+function offerChoices(): void {
+  document.documentElement.classList.add('chooses');
+  let last: HTMLInputElement | null = null;
+  document.addEventListener('click', (event) => {
+    if (!(event.target instanceof Element)) return;
+    const { target } = event;
+    const boxes = [...(target.closest('form')?.querySelectorAll<HTMLInputElement>(CHOICES) ?? [])];
+    const button = target.closest<HTMLElement>('[data-choose]');
+    if (button !== null) {
+      const cause = button.dataset['choose'];
+      const meant = boxes.filter((box) => cause === '' || box.dataset['cause'] === cause);
+      const isAll = meant.every(({ checked }) => checked);
+      for (const box of meant) box.checked = !isAll;
+    } else if (target instanceof HTMLInputElement && target.matches(CHOICES)) {
+      const [from, to] = [last, target].map((box) => (box === null ? -1 : boxes.indexOf(box))).sort((a, b) => a - b);
+      if (event.shiftKey && from !== undefined && to !== undefined && from >= 0)
+        for (const box of boxes.slice(from, to + 1)) box.checked = target.checked;
+      last = target;
+    }
+    countChosen();
+  });
+}
+
+const CHOICES = 'input[type=checkbox][data-cause]';
+
+function countChosen(): void {
+  for (const place of document.querySelectorAll('.chosen output')) {
+    const count = place.closest('form')?.querySelectorAll(`${CHOICES}:checked`).length ?? 0;
+    place.textContent = count === 0 ? '' : `(${count} chosen)`;
+  }
+}
+
 listenToKeys();
 offerCopies();
+offerChoices();

@@ -190,10 +190,9 @@ function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boo
   const { formats } = view;
   const canAct = view.actions === 'on' && !run.isHeld;
   const rows = run.doubts.map((doubt) => ({ cells: cells(view, run, doubt, canAct) }));
-  const columns = canAct ? [...COLUMNS, { title: 'Choose' }] : COLUMNS;
   const more = run.count - run.doubts.length;
   const caption = `${formats.count(run.count, 'recipient')} in doubt${only === null && more > 0 ? `, the first ${formats.number(run.doubts.length)} of them` : ''}.`;
-  const content = html`${table(caption, columns, rows)}
+  const content = html`${canAct ? choosers(view, run) : null}${table(caption, COLUMNS, rows)}
 ${canAct ? controls(run) : null}`;
   return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
 ${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}${whyNoNames(run.names)}
@@ -212,30 +211,41 @@ ${pager(`Recipients in doubt of ${run.campaign}`, [
 }
 
 function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean): readonly (Html | string)[] {
-  const { line, row, who, label, channel, reference, reason, httpStatus, error, sinceMs } = doubt;
-  const what = [reason, httpStatus].filter((fact) => fact !== null).join(' ');
-  const why = reason === null ? '' : `${what}${reasonWords(reason) === '' ? '' : `: ${reasonWords(reason)}`}`;
+  const { line, row, who, label, channel, reference, error, sinceMs } = doubt;
+  const why = causeOfDoubt(doubt);
+  const box = html`<input type="checkbox" name="line" value="${line}" data-cause="${why}" aria-label="Choose ${label ?? who}, line ${line}"> `;
   return [
-    html`<span>${personLink(address(['runs', run, 'recipients', row]), label, who)}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
+    html`<span>${canAct ? box : null}${personLink(address(['runs', run, 'recipients', row]), label, who)}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
     reference === null ? '' : copied(reference),
     html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
     sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
-    ...(canAct
-      ? [
-          html`<label><input type="checkbox" name="line" value="${line}"> <span class="hidden">Choose ${label ?? who}, line ${line}</span></label>`,
-        ]
-      : []),
   ];
+}
+
+function causeOfDoubt({ reason, httpStatus }: DoubtLine): string {
+  const words = reason === null ? '' : reasonWords(reason) || reason;
+  return httpStatus === null ? words : `HTTP ${httpStatus}: ${words}`;
+}
+
+/** For a browser with scripts: all that are shown, or those with the same cause. */
+function choosers({ formats }: View, { doubts }: DoubtRun): Html {
+  const causes = Map.groupBy(doubts, causeOfDoubt);
+  const ofCause = [...causes].map(
+    ([cause, { length }]) =>
+      html`<button type="button" class="quiet" data-choose="${cause}">${formats.number(length)} × ${cause}</button>`,
+  );
+  return html`<p class="choosers" role="group" aria-label="Choose several"><button type="button" class="quiet" data-choose>Choose all ${formats.number(doubts.length)}</button>${causes.size > 1 ? ofCause : null}</p>
+`;
 }
 
 const COLUMNS = [{ title: 'Recipient' }, { title: 'Reference' }, { title: 'Why' }, { title: 'Since' }];
 
 function controls({ run, campaign }: DoubtRun): Html {
-  return html`<fieldset><legend>Record what became of those who are chosen in ${campaign}</legend>
+  return html`<fieldset class="chosen"><legend>Record what became of those who are chosen in ${campaign} <output></output></legend>
 <div class="filters">
-<p class="field"><label for="id-${run}">Message id of the API, for one that was accepted</label><input id="id-${run}" name="messageId" maxlength="1000" autocomplete="off"></p>
 <p class="field wide"><label for="note-${run}">Note, kept permanently</label><input id="note-${run}" name="note" maxlength="1000"></p>
 <p class="actions"><button name="as" value="accepted">The API has them</button><button name="as" value="rejected">The API does not have them</button></p>
+<p class="field"><label for="id-${run}">Message id of the API, for one that was accepted</label><input id="id-${run}" name="messageId" maxlength="1000" autocomplete="off"></p>
 </div></fieldset>`;
 }
 

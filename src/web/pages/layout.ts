@@ -237,6 +237,9 @@ th[aria-sort=ascending] a::after{content:" ↑"}th[aria-sort=descending] a::afte
 tr:target{background:var(--panel)}
 fieldset{margin:.75rem 0;padding:.5rem .9rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
 fieldset .filters{margin:0}
+.choosers{display:none;flex-wrap:wrap;gap:.4rem}.chooses .choosers{display:flex}
+.chosen{position:sticky;bottom:0;background:var(--paper)}
+td input[type=checkbox],th input[type=checkbox]{width:1.15rem;height:1.15rem;vertical-align:-.2em}
 .name{font-weight:600}
 .name,.nowrap,td time{white-space:nowrap}
 td .soft{font-size:.8125rem}
