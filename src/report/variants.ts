@@ -26,7 +26,7 @@ export interface Share extends Sample {
 type Figures = Pick<VariantResult, 'accepted' | 'rejected' | 'delivered' | 'read' | 'replied' | 'optedOut'>;
 
 /**
- * The share of a metric, for tables, the comparison, the winner and the funnel. All but the share of accepted messages
+ * The share of a metric, for tables, the comparison, the winner and the pages. All but the share of accepted messages
  * are of the accepted messages: an API that reports few deliveries, or none, would make any other share meaningless.
  */
 export function sampleOf(by: WinnerMetric, figures: Figures): Sample {

@@ -6,9 +6,10 @@ import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
 import { ledgerHere, optionsHere } from '../operations/project.ts';
 import { reviewReplies } from '../operations/replies.ts';
-import { openSummary } from '../operations/report.ts';
+import { openSummary, rowsOf } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
 import { unassignedSentences } from '../operations/warnings.ts';
+import { formatCsv } from '../report/format-csv.ts';
 import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
 import { createYields } from '../util/long-work.ts';
@@ -17,9 +18,11 @@ import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import type { Content, Notice, View } from './pages/layout.ts';
 import { pauseQuestionPage, resumeQuestionPage } from './pages/pauses.ts';
+import { filterOf, queryOf } from './pages/recipients.ts';
 import { additionQuestionPage, removalQuestionPage } from './pages/suppressions.ts';
 import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
+import { matches } from './rows.ts';
 import type { Site } from './site.ts';
 
 type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
@@ -145,6 +148,21 @@ export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<stri
   using ledger = ledgerHere(site.reading, site.context);
   const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
   yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createYields() }, summary);
+}
+
+/** The records of `handbill report --format csv` for the recipients that filters choose; ignores a search. */
+export async function* csvOf(site: Site, run: RunRecord, query: URLSearchParams): AsyncGenerator<string> {
+  using ledger = ledgerHere(site.reading, site.context);
+  const { plain, options } = await openSummary(ledger, run, contextOf(site), site.reading.project);
+  const filter = filterOf(site, { ...queryOf(query), q: '' });
+  const turn = createYields();
+  async function* chosen() {
+    for (const batch of rowsOf(ledger, run, {}, options)) {
+      yield batch.filter((outcome) => matches(outcome, filter));
+      await turn();
+    }
+  }
+  yield* formatCsv(plain(), chosen(), options);
 }
 
 /** The page of `handbill preview --format html`: sends nothing. Null where no such campaign is shown. */

@@ -66,24 +66,12 @@ rect.fill{fill:var(--tone)}
 .bars{margin:0;padding:0;list-style:none}
 .bars li{display:grid;grid-template-columns:minmax(0,1fr) auto auto;gap:0 .6rem;margin:.35rem 0;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .bars .track{grid-column:1/-1;margin-top:.1rem}
-.intervals .fill{opacity:.45}
-.ends{display:flex;justify-content:space-between;margin:0;font-size:.8125rem}
 .chart .line{fill:none;stroke:var(--tone);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .chart .dash-1{stroke-dasharray:7 4}.chart .dash-2{stroke-dasharray:2 4}.chart .dash-3{stroke-dasharray:8 4 2 4}
-.chart .area{fill:var(--tone);opacity:.15}
 .chart .pointer{stroke:currentColor;stroke-dasharray:3 3}
 .chart details{margin-top:.6rem;font-size:.875rem}
 .chart summary,.chart .soft{color:var(--soft)}
 summary{cursor:pointer}
-.funnel{display:grid;grid-template-columns:repeat(auto-fit,minmax(6.75rem,1fr));gap:.75rem 1px;margin:1rem 0 .5rem}
-.funnel>div{display:flex;flex-direction:column;min-width:0;padding-right:.6rem}
-.funnel dt{font-size:.8125rem}
-.funnel dd:last-child{margin-top:auto}
-.funnel dd{font-size:1.25rem;white-space:nowrap;font-weight:600;line-height:1.3;font-variant-numeric:tabular-nums}
-.funnel dd.soft{margin:0;font-size:.8125rem;font-weight:400;white-space:normal}
-@media (max-width:60rem){.funnel{grid-template-columns:repeat(4,1fr)}}
-@media (max-width:40rem){.funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}}
-td .track{min-width:3rem}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem 1.1rem;margin:0 0 .6rem;padding:0;list-style:none;font-size:.875rem}
 .legend li{overflow-wrap:anywhere;min-width:0}
 .legend b{font-variant-numeric:tabular-nums}
@@ -132,7 +120,6 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .stack td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
 .stack td:empty{display:none}
 .stack td:has(.shares){flex:1 0 100%}.stack td:has(.shares)>*{flex:1}
-.stack td:has(.track){flex:1 0 40%;flex-wrap:wrap}
 .stack td>*{min-width:0}
 }
 @media print{body{max-width:none;padding:0}.step{break-inside:avoid}}

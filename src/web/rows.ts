@@ -2,6 +2,7 @@ import { type Fate, fateOf, hasFallen, type StepRow, statesFor, toOutcome, toSte
 import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { causeOf } from '../report/causes.ts';
+import { type End, endOf } from '../report/ends.ts';
 import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createYields } from '../util/long-work.ts';
@@ -16,6 +17,7 @@ export interface RowFilter {
   readonly variant: string | null;
   /** As from `causeOf`. */
   readonly cause: string | null;
+  readonly end: End | null;
   readonly search: Search | null;
 }
 
@@ -101,7 +103,7 @@ export async function readSorted(
   limit: number,
 ): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
   // Looks up delivery reports of all rows only where the order or the filter needs them.
-  const isJoined = by === 'delivery' || filter.delivery !== null || filter.cause !== null;
+  const isJoined = by === 'delivery' || [filter.delivery, filter.cause, filter.end].some((one) => one !== null);
   const walk = createWalk(open, run, isHeld, filter, isJoined);
   const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
   const turn = createYields();
@@ -110,9 +112,14 @@ export async function readSorted(
   const most = Math.min(from + limit, SORTED_ROWS);
   let best: { readonly key: string | number; readonly outcome: Outcome }[] = [];
   let total = 0;
-  // Equal ones stay in list order.
+  // Those without a value come last in both orders, and equal ones stay in list order.
   const keepBest = (): void => {
-    best.sort((a, b) => sign * compare(a.key, b.key) || a.outcome.row - b.outcome.row);
+    best.sort(
+      (a, b) =>
+        compare(Number(a.key === ''), Number(b.key === '')) ||
+        sign * compare(a.key, b.key) ||
+        a.outcome.row - b.outcome.row,
+    );
     best = best.slice(0, most);
   };
   for (let after = -1; after < lastRow; ) {
@@ -154,6 +161,7 @@ export const NO_FILTER: RowFilter = {
   delivery: null,
   variant: null,
   cause: null,
+  end: null,
   search: null,
 };
 
@@ -208,10 +216,18 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
   );
 }
 
+/** For an outcome with its delivery reports. */
+export function matches(outcome: Outcome, filter: RowFilter): boolean {
+  return fits(outcome, filter) && fitsJoined(outcome, filter);
+}
+
 /** Criteria that need the delivery reports. */
-function fitsJoined(outcome: Outcome, { delivery, cause }: RowFilter): boolean {
+function fitsJoined(one: Outcome, { delivery: wanted, cause, end }: RowFilter): boolean {
+  const { outcome, delivery = null } = one;
   return (
-    (delivery === null || (outcome.delivery ?? 'none') === delivery) && (cause === null || causeOf(outcome) === cause)
+    (wanted === null || (delivery ?? 'none') === wanted) &&
+    (cause === null || causeOf(one) === cause) &&
+    (end === null || endOf(outcome, delivery) === end)
   );
 }
 

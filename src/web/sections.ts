@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
 import { returnedOf } from '../report/deliveries.ts';
-import { totalsKey } from '../report/ends.ts';
+import { END_MEANINGS, END_WORDS, ENDS, type End, endsOf, totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
 import { nextSteps } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
@@ -19,9 +19,9 @@ import {
   WORST_FIRST,
 } from '../report/words.ts';
 import { type Html, html } from '../util/escape.ts';
-import { intervalChart } from './charts/chart.ts';
-import { funnelCells, funnelFigures, funnelOf, variantFunnel } from './charts/funnel.ts';
-import { type Column, coded, copied, facts, section, swatch, table, totalsBar } from './kit.ts';
+import { shareChart, type Tone } from './charts/chart.ts';
+import { stagesTable, variantFunnel } from './charts/funnel.ts';
+import { type Column, coded, copied, facts, section, swatch, table } from './kit.ts';
 
 /** The sections that the page of a run and its shareable report have in common. Null: nothing to show. */
 
@@ -56,14 +56,34 @@ export function verdictSection({ report, formats, link }: ShownRun): Html {
 `;
 }
 
-export function funnelSection({ report, formats, currency }: ShownRun): Html {
-  const { cost, parts } = report.sms;
+const END_TONES: Readonly<Record<End, Tone>> = {
+  delivered: 'accepted',
+  sent: 'deferred',
+  notDelivered: 'rejected',
+  unclear: 'in-doubt',
+  notSent: 'skipped',
+  waits: 'two',
+  notTried: 'pending',
+};
+
+/** How many got the message; then cost and replies in a line. */
+export function endsSection({ report, formats, currency, link }: ShownRun): Html {
+  const { totals, replies, sms } = report;
+  if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
+  const ends = report.ends ?? endsOf(totals, []);
+  const parts = ENDS.map((end) => {
+    const meaning = END_MEANINGS[end] === '' ? null : html` <span class="soft">(${END_MEANINGS[end]})</span>`;
+    const name = link?.(END_WORDS[end], { end }) ?? END_WORDS[end];
+    return { label: END_WORDS[end], value: ends[end], tone: END_TONES[end], shown: html`${name}${meaning}` };
+  });
+  const { cost } = sms;
   // Cents are enough at a glance.
-  const priced =
-    cost === null
-      ? null
-      : html`<div><dt>Cost</dt><dd>${formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency)}</dd><dd class="soft">${parts === 0 ? html`&nbsp;` : formats.count(parts, 'part')}</dd></div>`;
-  return html`<dl class="funnel" aria-label="How far the messages came">${funnelFigures(funnelOf(report), formats)}${priced}</dl>
+  const price = cost === null ? null : formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency);
+  const more = [
+    ...(price === null ? [] : [`Cost ${price}${sms.parts === 0 ? '' : ` for ${formats.count(sms.parts, 'part')}`}.`]),
+    ...(replies === undefined ? [] : [`Replies from ${repliesText(replies, formats)}.`]),
+  ];
+  return html`${shareChart(formats.count(totals.recipients, 'recipient'), parts, formats)}${more.length === 0 ? null : html`<p>${more.join(' ')}</p>`}
 `;
 }
 
@@ -71,7 +91,9 @@ export function funnelSection({ report, formats, currency }: ShownRun): Html {
 export function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
   // The page of a run in progress shows its progress itself.
   const isShown = (command: string | null) =>
-    link === null || report.state !== 'running' || !command?.startsWith('handbill report ');
+    (link === null || report.state !== 'running' || !command?.startsWith('handbill report ')) &&
+    // A pause refuses every send.
+    (report.paused === undefined || !command?.startsWith('handbill send '));
   const left = nextSteps(report, campaignFile, planPath, formats).filter(({ command }) => isShown(command));
   if (left.length === 0) return null;
   const commandOf = (command: string) =>
@@ -102,10 +124,12 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
   });
   const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning' }];
   const caption = `${formats.count(totals.recipients, 'recipient')}, by outcome and reason.`;
-  return section('Outcomes', [totalsBar(totals, formats), table(caption, columns, rows)]);
+  return section('Outcomes', table(caption, columns, rows));
 }
 
-const MOST_SHOWN = 10;
+/** At a glance; the rest is folded away. */
+const FIRST_CAUSES = 5;
+const MOST_SHOWN = 50;
 
 export function causesSection({ formats, link, report }: ShownRun): Html | null {
   const { causes: all = [] } = report;
@@ -123,7 +147,13 @@ export function causesSection({ formats, link, report }: ShownRun): Html | null 
   if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
   const columns = [{ title: 'Cause' }, { title: 'End' }, ...figureColumns('Recipients', 'Share')];
   const words = `${formats.count(sum, 'recipient')} whose message failed, or may have failed, by what the API or the delivery report says.`;
-  return section('Failures', table(words, columns, rows));
+  const more = rows.slice(FIRST_CAUSES);
+  return section('Failures', [
+    table(words, columns, rows.slice(0, FIRST_CAUSES)),
+    more.length === 0
+      ? null
+      : html`<details><summary>${formats.number(more.length)} more</summary>${table(null, columns, more)}</details>`,
+  ]);
 }
 
 export function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
@@ -154,25 +184,17 @@ export function unmatchedSection({ report, formats }: ShownRun): Html | null {
 export function variantsSection({ report, formats, link }: ShownRun): Html | null {
   const { variants, significance = null } = report;
   if (variants === undefined) return null;
-  const { titles, cells } = funnelCells(variants.map(variantFunnel), formats);
-  const rows = variants.map((variant, i) => ({
-    cells: [
-      link?.(variant.name, { variant: variant.name }) ?? variant.name,
-      ...(cells[i] ?? []),
-      rateOf(variant, formats),
-      intervalOf(variant, formats),
-    ],
-  }));
   const words = [significanceWords({ variants, significance }), winnerWords(report, formats)];
-  const columns = [{ title: 'Variant' }, ...figureColumns(...titles, 'Rate', '95% interval')];
-  const intervals = variants.flatMap(({ name, rate, low, high }) =>
-    rate === null || low === null || high === null ? [] : [{ label: name, value: rate, low, high }],
-  );
-  const chart = () => intervalChart('Accepted, with 95% intervals', intervals, (share) => formats.percent(share, 1));
-  return section('Variants', [
-    table(words.filter((text) => text !== '').join(' '), columns, rows, 'Variants'),
-    intervals.length > 1 ? chart() : null,
-  ]);
+  const compared = variants.map((variant) => ({
+    name: variant.name,
+    funnel: variantFunnel(variant),
+    more: [
+      ['Rate', rateOf(variant, formats)],
+      ['95% interval', intervalOf(variant, formats)],
+      ...(link === null ? [] : [['Recipients', link('show', { variant: variant.name })] as const]),
+    ] as const,
+  }));
+  return section('Variants', stagesTable(words.filter((text) => text !== '').join(' '), compared, formats));
 }
 
 /**
@@ -185,12 +207,6 @@ export function channelsSection(
 ): Html | null {
   const { steps } = report;
   if (steps === undefined) return null;
-  const funnels = steps.map(({ channel, attempted, accepted }) => {
-    const back = returned === null || returned.size === 0 ? null : returnedOf(returned.get(channel) ?? {});
-    const base = acceptedBase({ accepted, delivered: back?.delivered ?? 0 });
-    return { list: null, sent: attempted, accepted, base, returned: back };
-  });
-  const { titles, cells } = funnelCells(funnels, formats);
   const counts = [
     ['Rejected', 'rejected'],
     ['In doubt', 'inDoubt'],
@@ -199,17 +215,20 @@ export function channelsSection(
     ['Pending', 'pending'],
   ] as const;
   const shown = counts.filter(([, count]) => count === 'fellBack' || steps.some((step) => step[count] > 0));
-  const cost = currency ? `Cost (${currency})` : 'Cost';
-  const columns = [{ title: 'Channel' }, ...figureColumns(...titles, ...shown.map(([title]) => title), cost)];
-  const rows = steps.map((step, i) => ({
-    cells: [
-      step.channel,
-      ...(cells[i] ?? []),
-      ...shown.map(([, count]) => formats.number(step[count])),
-      step.cost === null ? '-' : formats.money(step.cost, null),
-    ],
-  }));
-  return section('Channels', table('How far the messages on each channel came.', columns, rows, 'Channels'));
+  const compared = steps.map((step) => {
+    const { channel, attempted, accepted, cost } = step;
+    const back = returned === null || returned.size === 0 ? null : returnedOf(returned.get(channel) ?? {});
+    const base = acceptedBase({ accepted, delivered: back?.delivered ?? 0 });
+    return {
+      name: channel,
+      funnel: { list: null, sent: attempted, accepted, base, returned: back },
+      more: [
+        ...shown.map(([title, count]) => [title, formats.number(step[count])] as const),
+        ['Cost', cost === null ? '-' : formats.money(cost, currency)] as const,
+      ],
+    };
+  });
+  return section('Channels', stagesTable('How far the messages on each channel came.', compared, formats));
 }
 
 export function figuresOf({ report, formats, currency }: ShownRun): Html {

@@ -7,12 +7,13 @@ import { type Context, Hono } from 'hono';
 import { parse, serialize } from 'hono/utils/cookie';
 import { HandbillError, problem, refuse } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { html } from '../util/escape.ts';
 import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
 import { isSame } from '../util/secret.ts';
 import { limitConnections } from '../webhook/server-connections.ts';
-import { ACTIONS, act, previewOf, reportOf } from './actions.ts';
+import { ACTIONS, act, csvOf, previewOf, reportOf } from './actions.ts';
 import type { ClientScript } from './client-script.ts';
 import type { Live } from './live.ts';
 import type { Formats } from './pages/format.ts';
@@ -148,7 +149,10 @@ function createPagesApp(needs: AppNeeds): Hono<Env> {
     });
   }
   app.get('/events', (c) => listen(needs, c));
-  app.get('/runs/:id/report', (c) => report(needs, c));
+  app.get('/runs/:id/report', (c) => ofRun(needs, c, (run) => reportOf(site, run)));
+  app.get('/runs/:id/recipients.csv', (c) =>
+    ofRun(needs, c, (run) => csvOf(site, run, new URL(c.req.url).searchParams), 'text/csv; charset=utf-8'),
+  );
   app.get('/campaigns/preview', (c) => previewed(needs, c));
   app.get('*', async (c) => {
     const { content } = await makePage(site, c.req.path, askedOf(needs, c, new URL(c.req.url), PATIENCE_MS));
@@ -245,13 +249,18 @@ function listen(needs: AppNeeds, c: Req): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
-async function report(needs: AppNeeds, c: Req): Promise<Response> {
+async function ofRun(
+  needs: AppNeeds,
+  c: Req,
+  made: (run: RunRecord) => AsyncGenerator<string>,
+  type?: string,
+): Promise<Response> {
   const id = c.req.param('id') ?? '';
   try {
     const open = needs.site.keeper.current();
     const run = open === null ? null : runOf(open, id);
     if (run === null) return show(needs, c, noRun(id).content);
-    return await streamed(needs, c, reportOf(needs.site, run));
+    return await streamed(needs, c, made(run), type);
   } catch (error) {
     return trouble(needs, c, error);
   }
@@ -274,12 +283,17 @@ function trouble(needs: AppNeeds, c: Req, error: unknown): Response {
   return show(needs, c, troublePage(error).content);
 }
 
-/** A whole page from another module, with its policy inside. Waits for the first piece before the response begins. */
-async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>): Promise<Response> {
+/** A whole page or file from another module, a page with its policy inside. Waits for the first piece before the response begins. */
+async function streamed(
+  needs: AppNeeds,
+  c: Req,
+  pieces: AsyncGenerator<string>,
+  type = 'text/html; charset=utf-8',
+): Promise<Response> {
   const encoder = new TextEncoder();
   const first = await pieces.next();
   const policy = "frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
-  const headers = { ...SAFE_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
+  const headers = { ...SAFE_HEADERS, 'Content-Type': type, 'Content-Security-Policy': policy };
   if (c.req.method === 'HEAD') {
     // Hono drops the body of a response to HEAD without cancelling it: the ledger behind it would stay open.
     await pieces.return(undefined);
@@ -296,7 +310,10 @@ async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>)
         else controller.enqueue(encoder.encode(next.value));
       } catch (error) {
         // Rethrown, the error would bypass the log, and appear in the page as markup.
-        controller.enqueue(encoder.encode(brokenOff(needs, error)));
+        const words = brokenOff(needs, error);
+        // A file cannot say that it is not whole: its download fails.
+        if (!type.startsWith('text/html')) c.env.outgoing.destroy();
+        controller.enqueue(encoder.encode(words));
         controller.close();
       }
     },

@@ -7,7 +7,7 @@ import { OUTCOMES } from '../../src/model.ts';
 import { createFormats, PLAIN } from '../../src/report/locale.ts';
 import { milliseconds } from '../../src/report/words.ts';
 import { type Html, html } from '../../src/util/escape.ts';
-import { barChart, intervalChart, shareChart, TONES } from '../../src/web/charts/chart.ts';
+import { barChart, shareChart, TONES } from '../../src/web/charts/chart.ts';
 import { histogram, lineChart } from '../../src/web/charts/plot.ts';
 import { documentFrame } from '../../src/web/document.ts';
 import { axeViolations, FONTS, openWatched, sharedChromium, startChromium } from '../helpers/browser.ts';
@@ -17,7 +17,6 @@ const START = Date.UTC(2026, 10, 21, 9);
 const HOUR = 3_600_000;
 const LONG = 'United Kingdom of Great Britain and Northern Ireland';
 const words = (title: string) => ({ title, description: `All about ${title}.`, formats: PLAIN });
-const share = (value: number) => `${(value * 100).toFixed(1)}%`;
 const points = (count: number, stepMs: number, y: (i: number) => number) =>
   Array.from({ length: count }, (_, i) => ({ x: START + i * stepMs, y: y(i) }));
 const bars = (count: number) => Array.from({ length: count }, (_, i) => ({ label: `Land ${i}`, value: i * 1000 }));
@@ -33,7 +32,6 @@ const over = (title: string, count: number, stepMs: number, most: number) =>
     ...words(title),
     series: [{ name: 'accepted', tone: 'accepted', points: points(count, stepMs, (i) => (most * (i + 1)) / count) }],
     yUnit: 'messages a second',
-    area: true,
   });
 
 const CHARTS: Readonly<Record<string, Html>> = {
@@ -82,16 +80,6 @@ const CHARTS: Readonly<Record<string, Html>> = {
     yUnit: 'requests',
     marks: [],
   }),
-  intervals: intervalChart(
-    'intervals',
-    [
-      { label: LONG, value: 0.91, low: 0.89, high: 0.93 },
-      { label: 'B', value: 0.86, low: 0.83, high: 0.89 },
-      { label: 'C', value: 1, low: 0.9, high: 1 },
-    ],
-    share,
-  ),
-  'one interval': intervalChart('one interval', [{ label: 'A', value: 0, low: 0, high: 0 }], share),
 };
 
 let browser: Browser;
@@ -113,7 +101,7 @@ function write(name: string, charts: readonly Html[]): string {
 async function collisions(page: Page): Promise<readonly string[]> {
   return await page.evaluate(`[...document.querySelectorAll('figure')].flatMap((figure) => {
     const title = figure.querySelector('figcaption').textContent;
-    const boxes = [...figure.querySelectorAll('text, figcaption, li, li > span, li > b, .ends > span, summary')]
+    const boxes = [...figure.querySelectorAll('text, figcaption, li, li > span, li > b, summary')]
       .map((element) => ({ text: element.textContent, box: element.getBoundingClientRect() }))
       .filter(({ box }) => box.width > 0);
     const apart = (a, b) =>
@@ -248,7 +236,6 @@ function hostile(payload: string): readonly Html[] {
       yUnit: payload,
       marks: [{ label: payload, value: 2 }],
     }),
-    intervalChart(payload, [{ label: payload, value: 1, low: 0, high: 2 }], () => payload),
   ];
 }
 

@@ -9,7 +9,15 @@ import { readSearch } from '../../src/web/search.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, numberOf, recordRun, reportOf, withLedger } from './serve-ledger.ts';
 
-const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, cause: null, search: null };
+const NO_FILTER: RowFilter = {
+  outcome: null,
+  reason: null,
+  delivery: null,
+  variant: null,
+  cause: null,
+  end: null,
+  search: null,
+};
 
 let project: TestProject;
 let open: OpenLedger;

@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale';
 import {
   type SymbolType,
   symbol,
@@ -16,8 +15,6 @@ import { type Html, html } from '../../util/escape.ts';
 
 export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
-
-const SERIES: readonly Tone[] = ['one', 'two', 'three', 'four', 'five', 'six'];
 
 export function toneClass(tone: Tone): string {
   return `tone-${tone}`;
@@ -61,9 +58,9 @@ ${content}</figure>
 }
 
 /** A bar on its rail, from and to in percent. Any value above zero is visible. */
-export function track(from: number, to: number, tone: Tone, dot: Html | null = null): Html {
+export function track(from: number, to: number, tone: Tone): Html {
   const width = to > from ? Math.max(to - from, 0.4) : 0;
-  return html`<svg class="track ${toneClass(tone)}" width="100%" height="9" aria-hidden="true"><rect class="rail" width="100%" height="9" rx="2"/><rect class="fill" x="${round(Math.min(from, 100 - width))}%" width="${round(width)}%" height="9" rx="2"/>${dot}</svg>`;
+  return html`<svg class="track ${toneClass(tone)}" width="100%" height="9" aria-hidden="true"><rect class="rail" width="100%" height="9" rx="2"/><rect class="fill" x="${round(Math.min(from, 100 - width))}%" width="${round(width)}%" height="9" rx="2"/></svg>`;
 }
 
 interface Part {
@@ -71,6 +68,8 @@ interface Part {
   /** At least 0. */
   readonly value: number;
   readonly tone?: Tone;
+  /** In the legend instead of the label. */
+  readonly shown?: Html;
 }
 
 /** More bars are folded away. */
@@ -94,35 +93,6 @@ function barRow(label: string, value: string, more: string, drawing: Html): Html
 `;
 }
 
-/** An estimated share, and the interval in which the true one probably is; all from 0 to 1. */
-interface Interval {
-  readonly label: string;
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Estimates with their intervals: those that do not overlap probably differ. */
-export function intervalChart(title: string, intervals: readonly Interval[], format: (share: number) => string): Html {
-  const [low, high] = [Math.min(...intervals.map((one) => one.low)), Math.max(...intervals.map((one) => one.high))];
-  const [from = 0, to = 1] = scaleLinear()
-    .domain(low < high ? [low, high] : [low - 0.5, high + 0.5])
-    .nice(4)
-    .domain();
-  const domain = [Math.max(0, from), Math.min(1, to)] as const;
-  const x = scaleLinear().domain(domain).range([0, 100]);
-  const rows = intervals.map(({ label, value, low: least, high: most }, i) => {
-    const dot = html`<svg x="${round(x(value))}%" y="4.5" overflow="visible">${mark(SERIES[i % SERIES.length] ?? 'plain')}</svg>`;
-    const drawing = track(x(least), x(most), SERIES[i % SERIES.length] ?? 'plain', dot);
-    return barRow(label, format(value), `${format(least)} to ${format(most)}`, drawing);
-  });
-  return figure(title, [
-    html`<ul class="bars intervals">${rows}</ul>`,
-    html`<p class="ends soft"><span>${format(domain[0])}</span><span>${format(domain[1])}</span></p>
-`,
-  ]);
-}
-
 /** One bar with the parts of a whole; its text has the same figures as the colours. */
 export function shareBar(
   parts: readonly (Part & { readonly tone: Tone })[],
@@ -144,7 +114,7 @@ export function shareBar(
 export function shareChart(title: string, parts: Parameters<typeof shareBar>[0], formats: Formats): Html {
   const shown = parts.filter(({ value }) => value > 0);
   const total = shown.reduce((sum, { value }) => sum + value, 0);
-  const legend = html`<ul class="legend">${shown.map(({ label, value, tone }) => html`<li>${inlineMark(tone)}${label} <b>${formats.number(value)}</b> (${formats.percent(value, total)})</li>`)}</ul>
+  const legend = html`<ul class="legend">${shown.map(({ label, value, tone, shown: name = html`${label}` }) => html`<li>${inlineMark(tone)}<b>${formats.number(value)}</b> <span class="soft">${formats.percent(value, total)}</span> ${name}</li>`)}</ul>
 `;
   return figure(title, [shareBar(shown, formats), legend]);
 }

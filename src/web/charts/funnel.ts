@@ -1,29 +1,21 @@
-import type { Report, VariantResult } from '../../model.ts';
-import { type Returned, returnedOf } from '../../report/deliveries.ts';
+import type { VariantResult } from '../../model.ts';
+import type { Returned } from '../../report/deliveries.ts';
 import type { Formats } from '../../report/locale.ts';
 import { acceptedBase } from '../../report/variants.ts';
-import { deliveryBase } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { track } from './chart.ts';
+import { table } from '../kit.ts';
 
-/** Progress of the messages of a list, a variant or a channel. Each figure includes the next, but the last two. */
+/** Progress of the messages of a variant or a channel. Each figure includes the next, but the last two. */
 interface Funnel {
   /** Recipients of the list; null for a channel, which has none. */
   readonly list: number | null;
   /** Messages with a request: accepted, refused, in doubt, and those that fell back. */
   readonly sent: number;
   readonly accepted: number;
-  /** The base of the shares of `returned`: the accepted messages, see `deliveryBase`. */
+  /** The base of the shares of `returned`: the accepted messages. */
   readonly base: number;
   /** Null: no reports or replies. */
   readonly returned: Returned | null;
-}
-
-export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'deliveries'>): Funnel {
-  const { recipients, accepted, rejected, inDoubt } = totals;
-  const returned = Object.keys(deliveries).length > 0 ? returnedOf(deliveries) : null;
-  const base = deliveryBase(totals, Object.values(deliveries));
-  return { list: recipients, sent: accepted + rejected + inDoubt, accepted, base, returned };
 }
 
 export function variantFunnel(variant: VariantResult): Funnel {
@@ -55,39 +47,29 @@ function stagesOf({ list, sent, accepted, base, returned }: Funnel): readonly St
   );
 }
 
-function level({ name, count }: Stage, most: number): Html {
-  const width = count === 0 ? 0 : Math.max((count / Math.max(1, most)) * 100, 1);
-  return track(0, width, name === 'Opted out' ? 'rejected' : 'plain');
+interface Compared {
+  readonly name: string;
+  readonly funnel: Funnel;
+  /** Rows below the stages, the same in all columns. */
+  readonly more: readonly (readonly [title: string, cell: Html | string])[];
 }
 
-export function funnelFigures(funnel: Funnel, { number, percent }: Formats): readonly Html[] {
-  const stages = stagesOf(funnel);
-  const most = Math.max(...stages.map(({ count }) => count));
-  return stages.map((stage) => {
-    const { name, count, whole, of } = stage;
-    return html`<div><dt>${name}</dt><dd>${number(count)}</dd><dd class="soft">${of === '' ? html`&nbsp;` : `${percent(count, whole)} ${of}`}</dd><dd>${level(stage, most)}</dd></div>
-`;
-  });
-}
-
-export function funnelCells(
-  funnels: readonly Funnel[],
-  { number, percent }: Formats,
-): { readonly titles: readonly string[]; readonly cells: readonly (readonly (Html | string)[])[] } {
-  const all = funnels.map(stagesOf);
-  const names = STAGES.filter((name) => all.flat().some((stage) => stage.name === name));
-  const cells = all.map((stages) => {
-    const most = Math.max(...stages.map(({ count }) => count));
-    return names.map((name) => {
-      const stage = stages.find((one) => one.name === name);
+/** A column for each, so that any number of stages fits a narrow screen and paper. */
+export function stagesTable(caption: string, compared: readonly Compared[], { number, percent }: Formats): Html {
+  const all = compared.map(({ funnel }) => stagesOf(funnel));
+  const stages = STAGES.flatMap((name) => all.flat().find((stage) => stage.name === name) ?? []);
+  const rows = stages.map(({ name, of }) => {
+    const cells = all.map((own) => {
+      const stage = own.find((one) => one.name === name);
       if (stage === undefined) return '-';
-      const { count, whole, of } = stage;
-      return html`${number(count)}${of === '' ? null : html` <span class="soft">${percent(count, whole)}</span>`}${level(stage, most)}`;
+      const share = of === '' ? null : html` <span class="soft">${percent(stage.count, stage.whole)}</span>`;
+      return html`<span>${number(stage.count)}${share}</span>`;
     });
+    return { cells: [of === '' ? name : `${name} (${of})`, ...cells] };
   });
-  const titles = names.map((name) => {
-    const of = all.flat().find((stage) => stage.name === name)?.of ?? '';
-    return of === '' ? name : `${name} (${of})`;
-  });
-  return { titles, cells };
+  const more = (compared[0]?.more ?? []).map(([title], i) => ({
+    cells: [title, ...compared.map((one) => one.more[i]?.[1] ?? '-')],
+  }));
+  const columns = [{ title: 'Stage' }, ...compared.map(({ name }) => ({ title: name, isFigure: true }))];
+  return table(caption, columns, [...rows, ...more]);
 }

@@ -1,5 +1,5 @@
 import { type ScaleTime, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
-import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
+import { line as lineOf } from 'd3-shape';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { DAY_MS } from '../../util/time.ts';
@@ -150,7 +150,6 @@ interface Point {
 interface LineChart extends Plot {
   /** Points in the order of `x`, the same `x` in all lines. */
   readonly series: readonly { readonly name: string; readonly tone: Tone; readonly points: readonly Point[] }[];
-  readonly area?: boolean;
 }
 
 /** Fewer marks on a line do not run together. */
@@ -159,7 +158,7 @@ const MOST_MARKS = 8;
 const FEW_POINTS = 12;
 
 /** Lines over time, from 0 up. Each has a mark and a dash in addition to its colour. */
-export function lineChart({ series, area = false, ...words }: LineChart): Html {
+export function lineChart({ series, ...words }: LineChart): Html {
   const { number, instant } = words.formats;
   const xs = series[0]?.points.map(({ x }) => x) ?? [];
   const [fromMs = 0, toMs = 0] = [xs[0], xs.at(-1)];
@@ -173,11 +172,10 @@ export function lineChart({ series, area = false, ...words }: LineChart): Html {
   const { y } = scale;
   // For a drawing that is 1000 wide and is stretched; strokes are not.
   const [atX, atY] = [(point: Point) => time(point.x) * 10, (point: Point) => y(point.y)];
-  const line = lineOf<Point>().x(atX).y(atY).curve(curveMonotoneX).digits(1);
-  const below = areaOf<Point>().x(atX).y1(atY).y0(BOTTOM_PX).curve(curveMonotoneX).digits(1);
+  const line = lineOf<Point>().x(atX).y(atY).digits(1);
   const paths = series.map(
     ({ points, tone }, i) =>
-      html`<g class="${toneClass(tone)}">${area ? html`<path class="area" d="${below(points) ?? ''}"/>` : null}<path class="line dash-${i % 4}" vector-effect="non-scaling-stroke" d="${line(points) ?? ''}"/></g>`,
+      html`<g class="${toneClass(tone)}"><path class="line dash-${i % 4}" vector-effect="non-scaling-stroke" d="${line(points) ?? ''}"/></g>`,
   );
   const marks = series.map(({ points, tone, name }) => {
     if (series.length === 1 && points.length > FEW_POINTS) return html``;

@@ -151,7 +151,7 @@ body{max-width:76rem;padding:0 1.25rem 2rem;font-size:.875rem;line-height:1.45}
 :root{--link:#1d5fae;--focus:#1d5fae;--field:#7b8694;--good:#e3f3ea;--bad:#fbe6e4}
 @media (prefers-color-scheme:dark){:root{--link:#8ab8f2;--focus:#8ab8f2;--field:#6b7786;--good:#17321f;--bad:#3b1d1d}}
 a{color:var(--link);text-decoration:none;text-underline-offset:.15em}
-a:hover,p a,dd a,h2 a{text-decoration:underline}
+a:hover,p a,dd a,h2 a,.legend a{text-decoration:underline}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:.2rem}
 .skip{position:absolute;left:-100vw;top:.5rem;padding:.5rem 1rem;background:var(--paper);z-index:2}
 .skip:focus{left:.5rem}

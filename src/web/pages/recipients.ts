@@ -15,6 +15,7 @@ import {
 import { earlierJoiner, referencesOf } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { createReferences } from '../../plan/expand.ts';
+import { END_WORDS, ENDS } from '../../report/ends.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { inputsText } from '../../report/record.ts';
@@ -104,16 +105,16 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   return { content, isOld: isOld || names.why === 'soon' };
 }
 
-function queryOf(query: URLSearchParams): RecipientQuery {
+export function queryOf(query: URLSearchParams): RecipientQuery {
   const of = (name: string): string => textOf(query, name);
   const [q, outcome, reason, delivery] = [of('q'), of('outcome'), of('reason'), of('delivery')];
-  return { q, outcome, reason, delivery, variant: of('variant'), cause: of('cause') };
+  return { q, outcome, reason, delivery, variant: of('variant'), cause: of('cause'), end: of('end') };
 }
 
 /** Ignores unknown values of a filter. */
-function filterOf(
+export function filterOf(
   site: Site,
-  { q, outcome, reason, delivery, variant, cause }: RecipientQuery,
+  { q, outcome, reason, delivery, variant, cause, end }: RecipientQuery,
   listed?: ReadonlySet<number>,
 ): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
@@ -123,6 +124,7 @@ function filterOf(
     delivery: deliveries.includes(delivery) ? (delivery as Delivery | 'none') : null,
     variant: variant === '' ? null : variant,
     cause: cause === '' ? null : cause,
+    end: ENDS.find((one) => one === end) ?? null,
     search: readSearch(q, site.phone, listed),
   };
 }
@@ -154,10 +156,10 @@ function reasonsOf(counts: readonly StepCount[] | null): readonly string[] {
 /** Recipients by outcome; null: not counted yet, or the filters would change the numbers. */
 function outcomesOf(
   { rows }: RunRecord,
-  { reason, delivery, variant, cause, search }: RowFilter,
+  { reason, delivery, variant, cause, end, search }: RowFilter,
   counts: readonly StepCount[] | null,
 ): RecipientsData['outcomes'] {
-  if (counts === null || [reason, delivery, variant, cause, search].some((one) => one !== null)) return null;
+  if (counts === null || [reason, delivery, variant, cause, end, search].some((one) => one !== null)) return null;
   const of = new Map<OutcomeState | null, number>([[null, rows]]);
   for (const { outcome, fellBack, count } of counts) {
     if (!fellBack) of.set(outcome, (of.get(outcome) ?? 0) + count);
@@ -167,8 +169,8 @@ function outcomesOf(
 
 /** Null: not counted yet, or with other filters than outcome and reason. */
 function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null): number | null {
-  const { delivery, variant, cause, search } = filter;
-  if ([delivery, variant, cause, search].some((one) => one !== null)) return null;
+  const { delivery, variant, cause, end, search } = filter;
+  if ([delivery, variant, cause, end, search].some((one) => one !== null)) return null;
   if (filter.outcome === null && filter.reason === null) return run.rows;
   if (counts === null) return null;
   const isMeant = ({ outcome, reason, fellBack }: StepCount): boolean =>
@@ -291,6 +293,7 @@ interface RecipientQuery {
   readonly delivery: string;
   readonly variant: string;
   readonly cause: string;
+  readonly end: string;
 }
 
 interface RecipientsData {
@@ -366,11 +369,17 @@ ${
     ? null
     : html`<input type="hidden" name="outcome" value="${query.outcome}">
 `
-}${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
+}${select(
+  'end',
+  'End',
+  ENDS.map((end) => [end, END_WORDS[end]] as const),
+  query.end,
+)}
+${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
 ${select('delivery', 'Delivery', words([...DELIVERIES, 'none'], ''), query.delivery)}
 ${variants.length === 0 && query.variant === '' ? null : select('variant', 'Variant', words(variants, query.variant), query.variant)}
 ${causes.length === 0 && query.cause === '' ? null : select('cause', 'Cause', words(causes, query.cause), query.cause)}
-${sort === null ? null : html`<input type="hidden" name="sort" value="${sortText(sort)}">`}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a></p>
+${sort === null ? null : html`<input type="hidden" name="sort" value="${sortText(sort)}">`}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a>${query.q === '' ? html`<a class="button" href="${address(['runs', run, 'recipients.csv'], { ...query })}" download>CSV</a>` : null}</p>
 </form>`;
 }
 
@@ -470,11 +479,12 @@ function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
 function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string) => string) {
   return COLUMNS.map(([by, column]) => {
     if (by === null || !canSort({ rows }, by)) return column;
+    const isOptional = column.isOptional === true && sort?.by !== by;
     const isNow = sort === null ? by === 'line' : sort.by === by;
     const isDown = isNow && sort?.isDown === true;
     const next = isNow ? !isDown : DOWN_FIRST.has(by);
     const now = isNow ? (isDown ? ('descending' as const) : ('ascending' as const)) : null;
-    return { ...column, sort: { href: to(sortText({ by, isDown: next })), now } };
+    return { ...column, isOptional, sort: { href: to(sortText({ by, isDown: next })), now } };
   });
 }
 

@@ -5,8 +5,6 @@ import { progressOf, verdictText } from '../../report/verdict.ts';
 import { keptWords } from '../../report/words.ts';
 import { summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
-import type { Tone } from '../charts/chart.ts';
-import { lineChart } from '../charts/plot.ts';
 import type { RunFigures } from '../counts.ts';
 import { address, crumbs, section, stateMark } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
@@ -14,8 +12,8 @@ import {
   causesSection,
   channelsSection,
   deliveriesSection,
+  endsSection,
   figuresOf,
-  funnelSection,
   nextSection,
   outcomesSection,
   type ShownRun,
@@ -24,7 +22,6 @@ import {
   verdictSection,
 } from '../sections.ts';
 import { type Asked, type Made, noRun, runOf, type Site } from '../site.ts';
-import { perSecondOf } from '../time-counts.ts';
 import { type Content, live, type View } from './layout.ts';
 
 /** `/runs/ID`: one run. */
@@ -78,11 +75,10 @@ function runPage({ formats }: View, data: RunData): Content {
   const top = live('head', head(formats, data));
   if (figures === null) {
     const counting = live('totals', html`<p class="soft">Counting: this scans all recipients.</p>`);
-    const later = ['steps', 'causes', 'why', 'charts', 'variants', 'figures'].map((id) => live(id, none));
+    const later = ['causes', 'steps', 'why', 'variants', 'figures'].map((id) => live(id, none));
     return { title, said: '', parts: [top, counting, ...later] };
   }
   const nothing = html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p></section>`;
-  const funnel = report.totals.recipients === 0 ? html`<p>The list has no recipients.</p>` : funnelSection(data);
   const counting = html`<p class="soft">Counting deliveries and times: this scans all recipients.</p>`;
   const returned =
     figures.cameBack === null
@@ -93,11 +89,10 @@ function runPage({ formats }: View, data: RunData): Content {
     said: saidOf(formats, report),
     parts: [
       top,
-      live('totals', funnel),
-      live('steps', nextSection(data) ?? none),
+      live('totals', endsSection(data)),
       live('causes', causesSection(data) ?? none),
+      live('steps', nextSection(data) ?? none),
       live('why', html`<div class="two">${outcomesSection(data)}${returned}</div>`),
-      live('charts', overTime(formats, figures.times) ?? none),
       live('variants', variantsSection(data) ?? none),
       live('figures', html`${section('Figures', figuresOf(data))}${channelsSection(data, null)}`),
     ],
@@ -138,26 +133,4 @@ function progress(formats: View['formats'], report: Report, rate: number): Html 
       ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
       : 'nothing in the last minute';
   return html`<p><progress max="${of}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of)}</strong> (${formats.percent(done, of)}), ${pace}.</p>`;
-}
-
-/** How quickly a run went; null where it took no time worth a chart. */
-function overTime(formats: View['formats'], times: RunFigures['times']): Html | null {
-  if (times.length < 2) return null;
-  const line = (of: 'accepted' | 'others', name: string, tone: Tone) => ({
-    name,
-    tone,
-    points: times.map((slot) => ({ x: slot.fromMs, y: perSecondOf(slot, slot.counts[of]) })),
-  });
-  const hasOthers = times.some(({ counts }) => counts.others > 0);
-  const others = hasOthers ? [line('others', 'rejected, failed or in doubt', 'rejected')] : [];
-  const most = Math.max(...times.map((slot) => perSecondOf(slot, slot.counts.accepted + slot.counts.others)));
-  const chart = lineChart({
-    title: `Outcomes a second (times in ${formats.timeZone})`,
-    description: `Messages that came to an outcome, from the first start to the last outcome; at most ${formats.number(most)} a second.`,
-    series: [line('accepted', 'accepted', 'accepted'), ...others],
-    yUnit: 'a second',
-    area: true,
-    formats,
-  });
-  return section('Over time', chart);
 }

@@ -1,5 +1,5 @@
-import type { Outcome, OutcomeState, Report } from '../../model.ts';
-import { LOST } from '../../report/fold-delivery.ts';
+import type { Outcome, Report } from '../../model.ts';
+import { causeOf } from '../../report/causes.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
@@ -8,40 +8,28 @@ import { type Column, section, table } from '../kit.ts';
 
 /** Keeps the page small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
-/** Printed rows of the table: the whole report is two pages then. */
-const PRINTED = 8;
-
 interface Chosen {
   readonly rows: readonly Outcome[];
   readonly total: number;
-  /** Rows with an accepted message that did not arrive, according to reports. */
-  readonly lost: number;
 }
 
+/** Those whose message failed, may have failed or was lost: a rule that leaves recipients out is no failure. */
 export function createChoice() {
-  const pressing: Outcome[] = [];
-  const others: Outcome[] = [];
+  const rows: Outcome[] = [];
   let total = 0;
-  let lostCount = 0;
   return {
     add(outcome: Outcome): void {
-      const { delivery = null } = outcome;
-      const lost = outcome.outcome === 'accepted' && delivery !== null && LOST.has(delivery);
-      if (outcome.outcome === 'accepted' && !lost) return;
+      if (causeOf(outcome) === null) return;
       total++;
-      if (lost) lostCount++;
-      const kept = lost || PRESSING.has(outcome.outcome) ? pressing : others;
-      if (kept.length < LISTED_RECIPIENTS) kept.push(outcome);
+      if (rows.length < LISTED_RECIPIENTS) rows.push(outcome);
     },
-    chosen: (): Chosen => ({ rows: [...pressing, ...others].slice(0, LISTED_RECIPIENTS), total, lost: lostCount }),
+    chosen: (): Chosen => ({ rows, total }),
   };
 }
 
-const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
-
 /** Recipients without an arrived message; null: none. Addresses are masked: owners of the list have the line. */
 export function recipientsOf(
-  { rows, total, lost }: Chosen,
+  { rows, total }: Chosen,
   report: Report,
   addresses: 'masked' | 'whole',
   { number, count: countOf }: Formats,
@@ -62,7 +50,7 @@ export function recipientsOf(
     ...(reported ? [{ title: 'Delivery' }] : []),
     { title: 'Error' },
   ];
-  const shown = rows.map((one) => {
+  const rowOf = (one: Outcome) => {
     const who = one.to ?? one.key;
     const cells = [
       one.line,
@@ -76,21 +64,23 @@ export function recipientsOf(
       one.error === null ? '' : text(one.error),
     ];
     return { cells };
-  });
-  const heading = `Recipients that were not accepted${lost > 0 ? ', or whose message did not arrive' : ''}`;
+  };
+  const groups = [...Map.groupBy(rows, (one) => causeOf(one) ?? '')].toSorted(([, a], [, b]) => b.length - a.length);
   const more = total - rows.length;
   const first =
     more > 0
       ? `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`
       : '';
   const masked = addresses === 'masked' ? ' Addresses are masked.' : '';
-  return section(heading, [
-    html`<p class="soft">${countOf(total, 'recipient')}, by line of the list${first}.${masked}</p>
+  return html`<div class="recipients">${section(RECIPIENTS, [
+    html`<p class="soft">${countOf(total, 'recipient')}, by cause and by line of the list${first}.${masked}</p>
 `,
-    html`<div class="recipients">${table(null, columns, shown, heading)}</div>`,
-    rows.length > PRINTED
-      ? html`<p class="soft on-paper">On paper, the first ${number(PRINTED)} of them are shown.</p>
-`
-      : null,
-  ]);
+    ...groups.map(
+      ([cause, group]) => html`<details><summary>${text(cause)} <b>${number(group.length)}</b></summary>
+${table(null, columns, group.map(rowOf))}</details>
+`,
+    ),
+  ])}</div>`;
 }
+
+const RECIPIENTS = 'Who did not get it';

@@ -10,8 +10,8 @@ import {
   causesSection,
   channelsSection,
   deliveriesSection,
+  endsSection,
   figuresOf,
-  funnelSection,
   nextSection,
   outcomesSection,
   type ShownRun,
@@ -61,7 +61,7 @@ export async function* reportPage(
   const { head, foot } = documentFrame({ title, style: REPORT_STYLE });
   yield head;
   yield html`<main>
-${headerOf(report, formats)}${verdictSection(shown)}${funnelSection(shown)}${nextSection(shown)}${outcomesSection(shown)}${causesSection(shown)}${overTimeOf(times.slots(), formats)}${variantsSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${channelsSection(shown, times.returned())}`
+${headerOf(report, formats)}${verdictSection(shown)}${endsSection(shown)}${causesSection(shown)}${nextSection(shown)}${outcomesSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${overTimeOf(times.slots(), formats)}<div class="pair">${variantsSection(shown)}${channelsSection(shown, times.returned())}</div>`
     .markup;
   const figures = section('Figures', [figuresOf(shown), latencyOf(report, options.latency ?? null, formats)]);
   yield html`${recipientsOf(choice.chosen(), report, options.addresses ?? 'masked', formats)}${figures}</main>
@@ -92,7 +92,6 @@ h2{margin-top:1.75rem}
 .run{font-size:1.0625rem;margin:.2rem 0}
 .step{margin:.5rem 0;padding:.5rem .9rem}.step p{margin:0}.step pre{margin:0}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:0 2rem}.pair>*{min-width:0}
-.on-paper{display:none}
 .nowrap,time{white-space:nowrap}
 .chart+.scroll,.scroll+.chart,p+.scroll,p+.chart{margin-top:1rem}
 .n+:not(.n){padding-left:1rem}
@@ -100,20 +99,18 @@ th,td{overflow-wrap:break-word}
 td:not(.n){min-width:5.5rem}
 td code{overflow-wrap:anywhere}
 section{break-inside:auto}
-h2{break-after:avoid}
+h2,figcaption,caption,thead{break-after:avoid}
+.recipients summary{margin:.4rem 0}
 tr{break-inside:avoid}
 @media print{
 @page{size:A4;margin:10mm}
 body{zoom:.66}
 h2{margin:1rem 0 .3rem}
-.funnel{margin:.6rem 0 .3rem;grid-template-columns:repeat(8,1fr)}
 .step{margin:.25rem 0;padding:.25rem .75rem}
 th,td{padding:.15rem .75rem .15rem 0}
-details,.recipients tbody tr:nth-child(n+9){display:none}
-.recipients td:last-child{width:40%}.recipients td{min-width:0}
+details,.recipients{display:none}
 .scroll+.chart{display:none}
 .pair{grid-template-columns:1fr 1fr}
-.on-paper{display:block}
 dl{gap:.1rem 1rem}
 .chart+.scroll,p+.scroll,p+.chart{margin-top:.4rem}
 }
