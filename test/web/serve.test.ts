@@ -298,7 +298,7 @@ describe('a ledger', () => {
     expect((await ask(pages.port, `/runs/${id}`)).text).toMatch(/class="state[^>]*>interrupted/);
     const { text } = await ask(pages.port, '/doubt');
     expect(text).toContain(numberOf(1));
-    expect(text).toContain('crash');
+    expect(text).toContain('handbill was killed while the request was in flight');
     expect((await ask(pages.port, `/runs/${id}/recipients?outcome=in-doubt`)).text).toContain(numberOf(1));
   });
 });
@@ -323,7 +323,6 @@ describe('pages', () => {
     // One of two; a third is in doubt.
     expect(sharesIn((await ask(pages.port, '/')).text)).toEqual(['50% of accepted']);
     const run = (await ask(pages.port, `/runs/${id}`)).text;
-    expect(sharesIn(run)).toEqual(['50% of accepted', '0% of accepted', '0% of accepted']);
     const table = run.slice(run.indexOf('<h2>Deliveries</h2>'));
     expect(table).toMatch(/Share of accepted<.*>delivered<\/a>.*?>1<.*?>50%</s);
   });
