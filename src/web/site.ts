@@ -2,6 +2,7 @@ import type { ProjectReading } from '../campaign/project.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
 import type { PeopleOf } from '../operations/run-people.ts';
+import type { ScheduleResult } from '../operations/schedule.ts';
 import type { ListFacts } from '../plan/list-guard.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import type { RunStats } from './counts.ts';
@@ -24,6 +25,8 @@ export interface Site {
   readonly campaigns: readonly string[];
   readonly phone: PhoneReader;
   readonly people: PeopleOf;
+  /** The schedules, from files that were read at most half a minute ago. */
+  readonly coming: () => Promise<ScheduleResult>;
 }
 
 /** The messages of a recipient by channel, or why they cannot be shown. */

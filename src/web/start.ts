@@ -1,8 +1,9 @@
-import { problem, refuse } from '../errors.ts';
+import { HandbillError, problem, refuse } from '../errors.ts';
 import type { ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
 import { sentCampaign } from '../operations/report.ts';
 import { createPeopleOf } from '../operations/run-people.ts';
+import { type ScheduleResult, schedule } from '../operations/schedule.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
@@ -57,6 +58,7 @@ export async function startServing(
     campaigns: options.campaigns ?? [],
     phone: createPhoneReader(countryOf(reading)),
     people: createPeopleOf(reading.project, { cwd, env }),
+    coming: createComing(() => schedule(options.campaigns ?? [], { cwd, env, now, next: 10 })),
   };
   let token: string | null = null;
   const { locale } = reading.project;
@@ -92,6 +94,21 @@ export async function startServing(
       await pages.close();
       keeper.close();
     },
+  };
+}
+
+/** Reads again after half a minute: live pages ask several times a second. A project without campaigns has no schedule. */
+function createComing(read: () => Promise<ScheduleResult>): () => Promise<ScheduleResult> {
+  let untilMs = 0;
+  let last: Promise<ScheduleResult> | null = null;
+  return () => {
+    if (last !== null && performance.now() < untilMs) return last;
+    untilMs = performance.now() + 30_000;
+    last = read().catch((error: unknown) => {
+      if (!(error instanceof HandbillError)) throw error;
+      return { campaigns: [], followUps: [], refused: [], missed: [] };
+    });
+    return last;
   };
 }
 

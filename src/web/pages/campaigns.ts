@@ -7,10 +7,12 @@ import { type MissedOccurrence, missedOccurrences } from '../../operations/due-m
 import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { type ListFacts, openListGuard } from '../../plan/list-guard.ts';
 import { readListFacts } from '../../recipients/read.ts';
-import { followUpText, whenText } from '../../schedule/occurrence.ts';
+import { followUpText } from '../../schedule/occurrence.ts';
+import { scheduleWords } from '../../schedule/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { fileStamp } from '../../util/files.ts';
 import { displayPath } from '../../util/paths.ts';
+import { campaignLink } from '../judged.ts';
 import { address, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Made, type Site, whole } from '../site.ts';
@@ -37,7 +39,7 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
               schedule:
                 campaign.schedule === null
                   ? followUpText(campaign.after)
-                  : `${whenText(campaign.schedule)} (${campaign.schedule.timeZone})`,
+                  : `${scheduleWords({ cron: campaign.schedule.cron, at: campaign.schedule.at?.written ?? null })} (${campaign.schedule.timeZone})`,
             },
       errors: diagnostics.filter(({ severity }) => severity === 'error').length,
       warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
@@ -99,7 +101,7 @@ interface CampaignLine {
     readonly name: string;
     readonly channel: string;
     readonly recipients: string;
-    /** Cron expression and zone; null: sent by hand. */
+    /** In words, with its zone; null: sent by hand. */
     readonly schedule: string | null;
     /** Why a start would refuse the list now; null: it would not. */
     readonly refused: string | null;
@@ -156,7 +158,7 @@ function cells({ formats }: View, { file, campaign, errors, warnings, lastRun }:
     ...(warnings > 0 ? [formats.count(warnings, 'warning')] : []),
   ].join(', ');
   return [
-    html`<span><span class="name">${campaign?.name ?? file}</span><br><span class="soft">${file}</span></span>`,
+    html`<span>${campaign === null ? html`<span class="name">${file}</span>` : campaignLink(campaign.name)}<br><span class="soft">${file}</span></span>`,
     campaign?.channel ?? '',
     campaign?.recipients ?? '',
     campaign?.refused == null

@@ -31,20 +31,40 @@ function made({ view }: Asked, data: DoubtData): Made {
 }
 
 async function allRuns(site: Site, open: OpenLedger, asked: Asked): Promise<Made> {
-  const inDoubt = new Set(
+  const runs: DoubtRun[] = [];
+  for (const { run } of runsInDoubt(site, open).slice(0, MOST_RUNS))
+    runs.push(await doubtsOf(site, open, asked, run, null, SHOWN_OF_EACH));
+  return made(asked, { runs, only: null, isFirst: true });
+}
+
+/** Claimed rows of a run whose process was killed have no outcome: they are in doubt too, and `count` lacks them. */
+function runsInDoubt(site: Site, open: OpenLedger) {
+  const lists = new Map(
     open
       .query(LISTS)
       .all()
-      .map(([list]) => Number(list)),
+      .map(([list, count]) => [Number(list), Number(count)]),
   );
-  // Claimed rows of a run whose process was killed have no outcome: they are in doubt too.
-  const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.stats.isHeld(run));
-  const meant = newestFirst(withoutTests(open.ledger.runs()))
-    .filter((run) => run.purgedAtMs === null && isMeant(run))
-    .slice(0, MOST_RUNS);
-  const runs: DoubtRun[] = [];
-  for (const run of meant) runs.push(await doubtsOf(site, open, asked, run, null, SHOWN_OF_EACH));
-  return made(asked, { runs, only: null, isFirst: true });
+  return newestFirst(withoutTests(open.ledger.runs())).flatMap((run) => {
+    const isKilled = run.state === 'running' && !site.stats.isHeld(run);
+    const count = lists.get(run.list) ?? 0;
+    return run.purgedAtMs === null && (isKilled || count > 0) ? [{ run, count, isKilled }] : [];
+  });
+}
+
+/** Recipients in doubt of every run that has some, by the id of the run. */
+export async function doubtCounts(site: Site, open: OpenLedger) {
+  const counts = new Map<string, number>();
+  let isOld = false;
+  for (const { run, count, isKilled } of runsInDoubt(site, open)) {
+    // No index has claimed rows: the page of the run counts them too, once.
+    const figures = isKilled ? await site.stats.of(run, 0) : null;
+    isOld ||= figures?.isOld === true;
+    const steps = figures?.value?.steps.filter(({ outcome }) => outcome === 'in-doubt') ?? [];
+    const total = figures?.value == null ? count : steps.reduce((sum, step) => sum + step.count, 0);
+    if (total > 0) counts.set(run.id, total);
+  }
+  return { counts, isOld };
 }
 
 interface Place {
@@ -113,8 +133,8 @@ function toLine(
 }
 
 /** The index holds the rows in doubt, and few others. */
-const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsettled
-  WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
+const LISTS = `SELECT list, count(*) FROM recipients INDEXED BY recipients_unsettled
+  WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' GROUP BY list`;
 
 const ROWS_BY_INDEX = [
   `SELECT step, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend, posted_from

@@ -1,18 +1,29 @@
 import { parseAccept } from 'hono/utils/accept';
 import { createFormats as formatsIn, type Formats as ReportFormats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { createDayOf, DAY_MS } from '../../util/time.ts';
 
 /** Numbers and times as the reader's locale writes them; the words of pages are English. */
 export interface Formats extends ReportFormats {
   /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
   time(value: number | string | null): Html;
+  /** An instant near `nowMs`, to the minute: `tomorrow 09:00`, `Mon 23 Nov, 09:00`. */
+  soon(ms: number, nowMs: number): Html;
 }
 
 function createFormats(locale: string, timeZone: string): Formats {
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const isEnglish = /^en\b/.test(locale);
+  const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone });
+  const days = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone });
+  const dayOf = createDayOf(timeZone);
   return {
     ...formatsIn(locale, timeZone),
+    soon(ms, nowMs) {
+      const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
+      const day = ahead === 0 ? '' : ahead === 1 ? 'tomorrow ' : `${days.format(ms)}, `;
+      return html`<time datetime="${new Date(ms).toISOString()}"${isEnglish || ahead < 2 ? null : html` lang="${locale}"`}>${day}${clock.format(ms)}</time>`;
+    },
     time(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : value;
       if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;

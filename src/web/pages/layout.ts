@@ -29,6 +29,8 @@ interface Part {
   readonly id: string;
   readonly content: Html;
   readonly isLive: boolean;
+  /** The address in the menu whose name it follows; absent: it is in the page itself. */
+  readonly menu?: string;
 }
 
 export interface Content {
@@ -52,12 +54,12 @@ export function servePage(view: View, content: Content, script: ClientScript) {
   const body = html`<a class="skip" href="#content">Skip to the content</a>
 <header class="site">
 <a class="brand" href="/">handbill</a>
-${navigation(view)}
+${navigation(view, content.parts)}
 <p class="live" id="live" hidden>Live</p>
 </header>
 <main id="content" tabindex="-1"${isLive ? html` data-events="/events?page=${encodeURIComponent(view.url)}"` : null}>
 ${view.notice === null ? null : html`<p class="notice${view.notice.isBad ? ' bad' : ''}" role="status">${view.notice.text}</p>`}
-${content.parts.map(partElement)}
+${content.parts.filter(({ menu }) => menu === undefined).map(partElement)}
 <p id="said" class="hidden" role="status" aria-live="polite">${content.said ?? ''}</p>
 </main>
 <footer>
@@ -97,7 +99,7 @@ export function partElement({ id, content }: Part): Html {
 }
 
 const PAGES: readonly (readonly [path: string, name: string])[] = [
-  ['/', 'Runs'],
+  ['/', 'Now'],
   ['/doubt', 'In doubt'],
   ['/people', 'People'],
   ['/replies', 'Replies'],
@@ -106,13 +108,13 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
 ];
 
 /** In one line, or on narrow screens behind a button: the browser opens a popover without any script. */
-function navigation(view: View): Html {
+function navigation(view: View, parts: readonly Part[]): Html {
   const { url } = view;
   const path = url.split('?')[0] ?? '/';
   const items = PAGES.map(([to, name]) => {
     const isHere = path === to || (to === '/' && path.startsWith('/runs')) || path.startsWith(`${to}/`);
     const current = isHere && !(to === '/' && path !== '/' && !path.startsWith('/runs'));
-    return html`<li><a href="${to}"${current ? html` aria-current="${path === to ? 'page' : 'true'}"` : null}>${name}</a></li>`;
+    return html`<li><a href="${to}"${current ? html` aria-current="${path === to ? 'page' : 'true'}"` : null}>${name}${parts.filter(({ menu }) => menu === to).map((part) => html` ${partElement(part)}`)}</a></li>`;
   });
   return html`<nav aria-label="Pages"><button type="button" class="quiet" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover><ul>${items}</ul>${session(view)}</div></nav>`;
@@ -143,7 +145,7 @@ export function messagePage(status: number, title: string, sentences: readonly s
     (text) => html`<p>${text}</p>
 `,
   );
-  return { title, status, parts: [fixed('message', html`<h1>${title}</h1>\n${said}<p><a href="/">All runs</a></p>`)] };
+  return { title, status, parts: [fixed('message', html`<h1>${title}</h1>\n${said}<p><a href="/">Now</a></p>`)] };
 }
 
 const SERVE_STYLE: Html = new Html(`
@@ -151,7 +153,7 @@ body{max-width:76rem;padding:0 1.25rem 2rem;font-size:.875rem;line-height:1.45}
 :root{--link:#1d5fae;--focus:#1d5fae;--field:#7b8694;--good:#e3f3ea;--bad:#fbe6e4}
 @media (prefers-color-scheme:dark){:root{--link:#8ab8f2;--focus:#8ab8f2;--field:#6b7786;--good:#17321f;--bad:#3b1d1d}}
 a{color:var(--link);text-decoration:none;text-underline-offset:.15em}
-a:hover,p a,dd a,h2 a,.legend a{text-decoration:underline}
+a:hover,p a,dd a,h2 a,.legend a,#attention a{text-decoration:underline}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:.2rem}
 .skip{position:absolute;left:-100vw;top:.5rem;padding:.5rem 1rem;background:var(--paper);z-index:2}
 .skip:focus{left:.5rem}
@@ -169,6 +171,8 @@ p{margin:.25rem 0}
 .menu{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.15rem 1.25rem;position:static;width:auto;margin:0;padding:0;border:0;overflow:visible;background:none;color:inherit}
 .menu ul{display:flex;flex-wrap:wrap;gap:.1rem .15rem;margin:0;padding:0;list-style:none}
 .site nav a{display:block;padding:.3rem .6rem;border-radius:.4rem;color:var(--soft)}
+.site nav a>div{display:inline;font-weight:600}
+.site nav a>div:empty{display:none}
 .site nav a:hover{background:var(--panel);color:var(--ink)}
 .site nav a[aria-current]{background:var(--panel);color:var(--ink);font-weight:600}
 .live,.menu p{margin:0;font-size:.8125rem;color:var(--soft);white-space:nowrap}
@@ -184,6 +188,7 @@ p{margin:.25rem 0}
 .crumbs li+li::before{content:"/";margin:0 .4rem;color:var(--soft)}
 .notice{margin:0 0 1rem;padding:.5rem .9rem;border-radius:.4rem;border-left:4px solid var(--accepted);background:var(--good)}
 .notice.bad{border-color:var(--rejected);background:var(--bad)}
+.notice.line{display:flex;flex-wrap:wrap;align-items:center;gap:0 1rem;padding:.15rem .9rem;margin-bottom:.5rem}.notice.line .actions{margin:0}
 .state{white-space:nowrap;font-size:.8125rem;padding:0 .6rem}
 .shares{height:.5rem;margin:.2rem 0 .15rem;min-width:8rem}
 .filters p{margin:0}
@@ -243,8 +248,6 @@ td input[type=checkbox],th input[type=checkbox]{width:1.15rem;height:1.15rem;ver
 .name{font-weight:600}
 .name,.nowrap,td time{white-space:nowrap}
 td .soft{font-size:.8125rem}
-.spark{display:block;width:6rem;height:1.25rem}
-.spark rect{fill:var(--accepted)}
 .step{margin:.35rem 0;padding:.4rem .8rem}
 .step p{margin:0}
 .step pre{margin:0}

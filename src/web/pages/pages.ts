@@ -1,18 +1,18 @@
 import { type Diagnostic, EXIT, HandbillError } from '../../errors.ts';
 import { besideRescued } from '../../ledger/place.ts';
-import { budgetsNow, budgetText } from '../../plan/budget.ts';
 import { type Html, html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
+import { makeCampaign } from './campaign.ts';
 import { makeCampaigns } from './campaigns.ts';
-import { doubtPage, makeDoubt } from './doubt.ts';
+import { doubtCounts, doubtPage, makeDoubt } from './doubt.ts';
 import { messagePage, type View } from './layout.ts';
+import { makeNow } from './now.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makePeople, makePerson } from './people.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
-import { makeReplies, repliesPage } from './replies.ts';
+import { makeReplies, repliesPage, toReview } from './replies.ts';
 import { makeRun } from './run.ts';
-import { makeRuns, runsPage } from './runs.ts';
 import { makeSuppressions, suppressionsPage } from './suppressions.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
   try {
     const open = site.keeper.current();
     const made = await madeAt(site, open, steps, asked);
-    return withPauses(site, open, steps, asked.view, made);
+    return await withPauses(site, open, steps, asked.view, made);
   } catch (error) {
     site.keeper.failed(error);
     if (!(error instanceof HandbillError)) throw error;
@@ -34,30 +34,58 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
 }
 
 async function madeAt(site: Site, open: OpenLedger | null, steps: readonly string[], asked: Asked): Promise<Made> {
-  if (steps.length === 1 && steps[0] === 'campaigns') return await makeCampaigns(site, open, asked.view);
-  if (steps.length === 1 && steps[0] === 'people') return await makePeople(site, open, asked);
+  const [first, name] = steps;
+  if (steps.length === 0) return await makeNow(site, open, asked);
+  if (steps.length === 1 && first === 'campaigns') return await makeCampaigns(site, open, asked.view);
+  if (steps.length === 2 && first === 'campaigns') return await makeCampaign(site, open, asked, name ?? '');
+  if (steps.length === 1 && first === 'people') return await makePeople(site, open, asked);
   return open === null ? withoutLedger(site, steps, asked) : await withLedger(site, open, steps, asked);
 }
 
 /**
- * Adds warnings of an outdated ledger and of pauses to every page, and buttons for pauses to the pages of runs. A page
+ * Adds warnings of an outdated ledger and of pauses to every page, counts to its menu, and buttons for pauses to the pages of runs. A page
  * has the same parts with a ledger and without, so that it need not reload when the first run begins.
  */
-function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[], view: View, made: Made): Made {
+async function withPauses(
+  site: Site,
+  open: OpenLedger | null,
+  steps: readonly string[],
+  view: View,
+  made: Made,
+): Promise<Made> {
   const { content } = made;
   const isLive = content.parts.some((part) => part.isLive);
   const pauses = open?.ledger.pauses() ?? [];
   const rescued = besideRescued(site.reading.project.ledger);
-  const banner = { id: 'pauses', content: html`${rescuedBanner(rescued)}${pausesBanner(view, pauses)}`, isLive };
   const offered = scopesOf(site, open, steps);
+  const banner = {
+    id: 'pauses',
+    content: html`${rescuedBanner(rescued)}${pausesBanner(view, pauses, steps.length === 0 ? [] : offered)}`,
+    isLive,
+  };
   const scopes = offered.filter(
     (scope) => !pauses.some((one) => one.environment === scope.environment && one.campaign === scope.campaign),
   );
-  const spent = steps.length > 0 ? [] : budgetPart(site, open).map((content) => ({ id: 'budgets', content, isLive }));
   const buttons = offered.length === 0 ? [] : [{ id: 'pausing', content: pauseButtons(view, scopes), isLive }];
+  const doubts = open === null ? { counts: new Map<string, number>(), isOld: false } : await doubtCounts(site, open);
+  const unclear = [...doubts.counts.values()].reduce((sum, count) => sum + count, 0);
+  const replies = open === null ? '' : toReview(open, view.formats);
+  const menu = [
+    { id: 'doubt-count', menu: '/doubt', isLive, content: html`${unclear === 0 ? '' : view.formats.number(unclear)}` },
+    {
+      id: 'reply-count',
+      menu: '/replies',
+      isLive,
+      content: html`${replies}${replies === '' ? null : html`<span class="hidden"> to review</span>`}`,
+    },
+  ];
   const [head, ...rest] = content.parts;
   const first = head === undefined ? [] : [head];
-  return { ...made, content: { ...content, parts: [banner, ...first, ...buttons, ...spent, ...rest] } };
+  return {
+    ...made,
+    content: { ...content, parts: [banner, ...first, ...buttons, ...rest, ...menu] },
+    isOld: made.isOld || doubts.isOld,
+  };
 }
 
 /** Above every page while a later copy of the ledger is next to it. */
@@ -66,14 +94,6 @@ function rescuedBanner(found: Diagnostic | null): Html | null {
   return html`<div class="notice bad" role="alert"><p><b>${found.message}</b></p>
 <p>${found.hint ?? ''}</p></div>
 `;
-}
-
-/** On the first page, next to the runs that spend it; none without a budget. */
-function budgetPart({ reading, context }: Site, open: OpenLedger | null): readonly Html[] {
-  const { project } = reading;
-  if ([...project.environments.values()].every(({ budget }) => budget === null)) return [];
-  const budgets = open === null ? [] : budgetsNow(project, open.ledger, context.now());
-  return [html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget)}</p>\n`)}`];
 }
 
 /** Scopes that a page can pause: the environments of the project, or those of the run. */
@@ -101,7 +121,6 @@ export function troublePage(error: HandbillError): Made {
 
 async function withLedger(site: Site, open: OpenLedger, steps: readonly string[], asked: Asked): Promise<Made> {
   const [first, second, third, fourth] = steps;
-  if (steps.length === 0) return await makeRuns(site, open, asked);
   if (steps.length === 1 && first === 'doubt') return await makeDoubt(site, open, asked);
   if (steps.length === 1 && first === 'replies') return await makeReplies(site, open, asked);
   if (steps.length === 1 && first === 'suppressions') return await makeSuppressions(site, open, asked);
@@ -118,7 +137,6 @@ async function withLedger(site: Site, open: OpenLedger, steps: readonly string[]
 
 /** Before the first run: the pages exist, and wait. */
 function withoutLedger(site: Site, [first, ...rest]: readonly string[], { view }: Asked): Made {
-  if (first === undefined) return whole(runsPage(view, { runs: [], total: 0, newer: null, older: null }));
   if (rest.length > 0) return notFound('There is no ledger yet, and so no run.');
   if (first === 'doubt') return whole(doubtPage(view, { runs: [], only: null, isFirst: true }));
   if (first === 'replies') {

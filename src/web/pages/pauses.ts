@@ -5,11 +5,22 @@ import { type Content, csrfField, questionPage, type View } from './layout.ts';
 
 type Scope = Pick<Pause, 'environment' | 'campaign'>;
 
-/** Above every page during a pause. */
-export function pausesBanner(view: View, pauses: readonly Pause[]): Html {
+/**
+ * Above every page during a pause.
+ * @param scopes - what the page shows: any other pause is one line
+ */
+export function pausesBanner(view: View, pauses: readonly Pause[], scopes: readonly Scope[]): Html {
+  const touches = (pause: Pause) =>
+    scopes.some(({ environment, campaign }) => environment === pause.environment && campaign === pause.campaign);
+  const how = (pause: Pause) =>
+    view.actions === 'on' ? null : html` In a terminal: <code>${resumeCommand(pause)}</code>`;
   return html`${pauses.map(
-    (pause) => html`<div class="notice bad" role="alert"><p><b>${pauseText(pause)}</b></p>
-<p>Nothing is sent there until it is resumed.${view.actions === 'on' ? null : html` In a terminal: <code>${resumeCommand(pause)}</code>`}</p>
+    (pause) => html`<div class="notice bad${touches(pause) ? '' : ' line'}" role="alert"><p><b>${pauseText(pause)}</b>${
+      touches(pause)
+        ? html`</p>
+<p>Nothing is sent there until it is resumed.`
+        : null
+    }${how(pause)}</p>
 ${view.actions === 'on' ? asking(view, pause, 'ask-resume', 'Resume') : null}</div>
 `,
   )}`;

@@ -75,6 +75,17 @@ const REPLIES = `SELECT number, sender, text, coalesce(reviewed_as, meaning), co
   WHERE number >= ?1 AND number < ?2 AND sender <> '' AND (?3 IS NULL OR coalesce(reviewed_as, meaning) = ?3)
   ORDER BY number DESC LIMIT ?4`;
 
+/** Those that a person has to read: `88`, and `88+` where only the newest were counted. Empty: none. */
+export function toReview({ query }: OpenLedger, formats: View['formats']): string {
+  const newest = Number(query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
+  const from = Math.max(0, newest - STEP_REPLIES);
+  const count = Number(query(TO_REVIEW).get(from)?.[0] ?? 0);
+  return count === 0 ? '' : `${formats.number(count)}${from > 0 ? '+' : ''}`;
+}
+
+const TO_REVIEW = `SELECT count(*) FROM replies
+  WHERE number > ? AND sender <> '' AND coalesce(reviewed_as, meaning) = 'review'`;
+
 interface ReplyLine {
   readonly id: number;
   readonly from: string;

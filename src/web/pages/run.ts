@@ -3,9 +3,9 @@ import { PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts'
 import { readPriceList } from '../../plan/estimate.ts';
 import { progressOf, verdictText } from '../../report/verdict.ts';
 import { keptWords } from '../../report/words.ts';
-import { summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
 import type { RunFigures } from '../counts.ts';
+import { judge } from '../judged.ts';
 import { address, crumbs, section, stateMark } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import {
@@ -30,24 +30,8 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   if (found === null) return noRun(id);
   const { project } = site.reading;
   const { value, isOld } = await site.stats.of(found, asked.patienceMs);
-  const { run, isHeld } = value ?? { run: found, isHeld: site.stats.isHeld(found) };
-  const { named, campaign } = await sentCampaign(run, project, site.context);
-  const report = summarise(
-    {
-      path: site.keeper.path,
-      isHeld: () => isHeld,
-      steps: () => [...(value?.steps ?? [])],
-      changed: () => value?.changed ?? [],
-      pauseOf: (of) => open.ledger.pauseOf(of),
-    },
-    run,
-    null,
-    campaign,
-    value?.cameBack ?? null,
-  );
-  const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));
-  // The time left of a run in progress changes with the clock only.
-  const perSecond = ((value?.lastMinute ?? 0) * 1_000) / Math.min(60_000, sinceStartMs);
+  const { named, campaign } = await sentCampaign(value?.run ?? found, project, site.context);
+  const { run, report, perSecond } = judge(site, open, found, value, campaign);
   const content = runPage(asked.view, {
     report,
     formats: asked.view.formats,

@@ -1,0 +1,71 @@
+import type { RunRecord } from '../ledger/records.ts';
+import type { Report } from '../model.ts';
+import type { CampaignShape } from '../report/tally.ts';
+import { summarise } from '../send/summary.ts';
+import { type Html, html } from '../util/escape.ts';
+import type { RunFigures } from './counts.ts';
+import { address } from './kit.ts';
+import type { OpenLedger } from './ledger.ts';
+import type { Site } from './site.ts';
+
+/** A run as pages show it. */
+export interface Judged {
+  readonly run: RunRecord;
+  /** All zeros while `figures` is null. */
+  readonly report: Report;
+  /** Null during the first count. */
+  readonly figures: RunFigures | null;
+  /** Over the last minute. */
+  readonly perSecond: number;
+}
+
+export function judge(
+  site: Site,
+  open: OpenLedger,
+  found: RunRecord,
+  figures: RunFigures | null,
+  campaign: CampaignShape | null = null,
+): Judged {
+  const { run, isHeld } = figures ?? { run: found, isHeld: site.stats.isHeld(found) };
+  const report = summarise(
+    {
+      path: site.keeper.path,
+      isHeld: () => isHeld,
+      steps: () => [...(figures?.steps ?? [])],
+      changed: () => figures?.changed ?? [],
+      pauseOf: (of) => open.ledger.pauseOf(of),
+    },
+    run,
+    null,
+    campaign,
+    figures?.cameBack ?? null,
+  );
+  // The time left of a run in progress changes with the clock only.
+  const nowMs = site.context.now();
+  const sinceStartMs = Math.max(1_000, nowMs - (run.lastStartAtMs ?? nowMs));
+  const perSecond = ((figures?.lastMinute ?? 0) * 1_000) / Math.min(60_000, sinceStartMs);
+  return { run, report, figures, perSecond };
+}
+
+/** Judges runs one after the other, so that together they wait at most `patienceMs` for their counts. */
+export function judging(site: Site, open: OpenLedger | null, patienceMs: number) {
+  const until = performance.now() + patienceMs;
+  const known = new Map<number, Judged>();
+  let isOld = false;
+  return {
+    isOld: () => isOld,
+    async of(runs: readonly RunRecord[]): Promise<readonly Judged[]> {
+      if (open === null) return [];
+      for (const run of runs.filter(({ number }) => !known.has(number))) {
+        const { value, isOld: isOldRun } = await site.stats.of(run, Math.max(0, until - performance.now()));
+        isOld ||= isOldRun;
+        known.set(run.number, judge(site, open, run, value));
+      }
+      return runs.flatMap(({ number }) => known.get(number) ?? []);
+    },
+  };
+}
+
+export function campaignLink(name: string): Html {
+  return html`<a class="name" href="${address(['campaigns', name])}">${name}</a>`;
+}

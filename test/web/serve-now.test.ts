@@ -1,0 +1,223 @@
+import type { Browser } from 'playwright-core';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { acquireRunLock } from '../../src/ledger/lock.ts';
+import { scheduleWords } from '../../src/schedule/words.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import {
+  ask,
+  expectQuiet,
+  NOW,
+  numberOf,
+  recordAll,
+  recordRun,
+  replyOf,
+  reportOf,
+  servePages,
+  withLedger,
+} from './serve-ledger.ts';
+
+const campaignOf = (name: string, more = ''): string =>
+  `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: ../people.csv\n${more}`;
+
+let browser: Browser;
+let project: TestProject;
+beforeAll(async () => {
+  browser = await sharedChromium();
+});
+beforeEach(() => {
+  project = createProject({
+    'handbill.yaml':
+      'defaultCountry: GB\ntimeZone: Europe/London\nenvironments:\n  live: { baseUrl: "http://127.0.0.1:9", apiKey: { env: KEY }, budget: { max: 50, per: month } }\n',
+    'campaigns/people.csv': 'msisdn,first\n+447400100000,Ann\n',
+    'campaigns/daily/campaign.yaml': campaignOf('daily', 'schedule: { cron: 0 9 * * *, timeZone: Europe/London }\n'),
+    'campaigns/later/campaign.yaml': campaignOf('later', 'schedule: { cron: 0 9 1 1 *, timeZone: Europe/London }\n'),
+    'campaigns/by-hand/campaign.yaml': campaignOf('by-hand'),
+  });
+});
+afterEach(() => project[Symbol.dispose]());
+
+const ledgerPath = (): string => project.path('.handbill/ledger.db');
+const textOf = (page: string): string => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+const partOf = (page: string, id: string): string =>
+  textOf(
+    new RegExp(`<div id="${id}">[^]*?(?=<div id="(?:going|attention|next|budgets|runs)">|<p id="said")`).exec(
+      page,
+    )?.[0] ?? '',
+  );
+
+/** Three occurrences of `daily`, the second with doubts. */
+function recordDaily(): readonly string[] {
+  return withLedger(ledgerPath(), (ledger) =>
+    [3, 2, 1].map((days) => {
+      const occurrence = new Date(NOW - days * 86_400_000).toISOString().replace('.000', '');
+      const rows = Array.from({ length: 12 }, (_, i) =>
+        days === 2 && i < 2
+          ? ({ state: 'in-doubt', reason: 'timeout' } as const)
+          : days === 1 && i === 0
+            ? ({ state: 'skipped', reason: 'suppressed' } as const)
+            : { messageId: `d-${days}-${i}` },
+      );
+      return recordRun(ledger, { campaign: 'daily', occurrence, atMs: NOW - days * 86_400_000 }, rows).id;
+    }),
+  );
+}
+
+describe('the first page', () => {
+  it('says before the first run what goes out next, and no more than the files say', async () => {
+    await using pages = await servePages(project.root);
+    const { text } = await ask(pages.port, '/');
+    expect(partOf(text, 'next')).toContain('daily tomorrow 09:00 every day 09:00');
+    expect(partOf(text, 'next')).not.toContain('later');
+    expect(text).not.toContain('about');
+    expect(partOf(text, 'attention').trim()).toBe('');
+    expect(partOf(text, 'runs')).toContain('handbill send CAMPAIGN');
+  });
+
+  it('has one row for a campaign, with its newest run and the doubts of all', async () => {
+    const [, , newest] = recordDaily();
+    const spent = { environment: 'live', period: '2026-11', currency: 'EUR', spentMicros: 20_000_000 };
+    withLedger(ledgerPath(), (ledger) => ledger.raiseSpent([spent], NOW));
+    await using pages = await servePages(project.root);
+    const { text } = await ask(pages.port, '/');
+    expect(text.match(/<a class="latest"/g)).toHaveLength(1);
+    expect(text).toContain(`<a class="latest" href="/runs/${newest}">`);
+    expect(partOf(text, 'runs')).toContain('3 11 of 12 sent, 1 not sent (1 suppressed). 2');
+    // The last time one of twelve was left out by a rule.
+    expect(partOf(text, 'next')).toContain('tomorrow 09:00 about 11 people every day 09:00');
+    expect(partOf(text, 'attention')).toContain('2 recipients in doubt in 1 run');
+    expect(partOf(text, 'budgets')).toContain('Money Budget of live');
+  });
+
+  it('names what a process left unfinished, until a later run of the campaign', async () => {
+    withLedger(ledgerPath(), (ledger) => {
+      recordRun(ledger, { campaign: 'by-hand', occurrence: 'first', isKilled: true }, [{}, { state: 'pending' }]);
+    });
+    await using pages = await servePages(project.root);
+    expect(partOf((await ask(pages.port, '/')).text, 'attention')).toContain(
+      'by-hand (sandbox, first ): Interrupted: no process sends it now.',
+    );
+    withLedger(ledgerPath(), (ledger) => {
+      recordRun(ledger, { campaign: 'by-hand', occurrence: 'second', atMs: NOW + 9e6 }, [{}]);
+    });
+    expect(partOf((await ask(pages.port, '/')).text, 'attention')).not.toContain('by-hand');
+  });
+
+  it('says about when a run in progress ends, of those who are not left out', async () => {
+    using _ = heldRun();
+    await using pages = await servePages(project.root, { now: () => NOW + 61_000 });
+    expect(partOf((await ask(pages.port, '/')).text, 'going')).toMatch(
+      /by-hand sandbox · once 30 of 90 \(33\.3%\) about 09:03 0\.5 a second running/,
+    );
+  });
+
+  it('filters by campaign and environment, and counts in its menu what waits for a person', async () => {
+    recordAll(ledgerPath());
+    recordDaily();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`, { locale: 'en-GB' });
+    const { page } = watched;
+    const menu = page.getByRole('navigation', { name: 'Pages' });
+    expect((await menu.innerText()).replaceAll(/\s+/g, ' ')).toMatch(/In doubt 4 .*Replies 1 to review/);
+    await page.getByLabel('Campaign or environment').fill('Dail');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForURL(/q=Dail/);
+    expect(await page.locator('#runs a.name').allTextContents()).toEqual(['daily']);
+    await page.locator('#live[data-state=live]').waitFor();
+    withLedger(ledgerPath(), (ledger) => {
+      const reply = replyOf(numberOf(0), 'is that you?', 'review');
+      ledger.events.record([reply], { nowMs: NOW + 99_000, source: 'webhook', environment: 'sandbox' });
+    });
+    await page.locator('#reply-count', { hasText: '2' }).waitFor();
+    await page.goto(`${pages.base}/?q=none`);
+    expect(await page.locator('#runs').innerText()).toContain('No campaign that was sent is called "none".');
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('the page of a campaign', () => {
+  it('compares its runs, and gives the next dates', async () => {
+    const [first] = recordDaily();
+    withLedger(ledgerPath(), (ledger) => {
+      const reports = [reportOf('d-3-0', 'delivered'), reportOf('d-3-1', 'undeliverable')];
+      ledger.events.record(reports, { nowMs: NOW, source: 'webhook', environment: 'sandbox' });
+    });
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`, { locale: 'en-GB' });
+    const { page } = watched;
+    await page.locator('#runs a.name').click();
+    await page.locator('h1', { hasText: 'daily' }).waitFor();
+    expect(await page.locator('#next li').first().innerText()).toBe('tomorrow 09:00');
+    expect(await page.locator('#next li').count()).toBe(10);
+    expect(await page.locator('#runs tbody tr').count()).toBe(3);
+    const oldest = page.locator('#runs tbody tr').last();
+    expect(await oldest.locator('a').getAttribute('href')).toBe(`/runs/${first}`);
+    const cell = (title: string) => oldest.locator(`td[data-label="${title}"]`).textContent();
+    expect(await Promise.all(['People', 'Delivered', 'Sent', 'Not delivered', 'Cost'].map(cell))).toEqual([
+      '12',
+      '1',
+      '10',
+      '1',
+      '0.48',
+    ]);
+    await page.getByRole('link', { name: 'Preview' }).click();
+    await page.waitForURL(/\/campaigns\/preview/);
+  });
+
+  it('exists for a file without runs, for runs without a file, and for nothing else', async () => {
+    recordAll(ledgerPath());
+    await using pages = await servePages(project.root);
+    expect(textOf((await ask(pages.port, '/campaigns/by-hand')).text)).toContain('It was not sent yet.');
+    expect(textOf((await ask(pages.port, '/campaigns/past')).text)).toContain(
+      'No campaign file here has this name now.',
+    );
+    expect((await ask(pages.port, '/campaigns/none')).status).toBe(404);
+    expect((await ask(pages.port, '/campaigns')).text).toContain('<a class="name" href="/campaigns/daily">');
+  });
+});
+
+it.each([1440, 820, 390])('both pages fit %i px, in light and dark', async (width) => {
+  recordAll(ledgerPath());
+  recordDaily();
+  using _ = heldRun();
+  await using pages = await servePages(project.root, { now: () => NOW + 61_000, allowActions: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const viewport = { width, height: 900 };
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, colorScheme });
+    const { page } = watched;
+    for (const path of ['/', '/campaigns/daily', '/campaigns/past']) {
+      await page.goto(pages.base + path);
+      expect([path, await axeViolations(page)]).toEqual([path, []]);
+      const wide =
+        "[document.documentElement, ...document.querySelectorAll('.scroll')].every((one) => one.scrollWidth <= one.clientWidth)";
+      expect([path, await page.evaluate(wide)]).toEqual([path, true]);
+    }
+  }
+});
+
+/** A run of 100 that this process holds: 30 of 90 are done, and 10 are left out. */
+function heldRun(): Disposable {
+  const rows = Array.from({ length: 100 }, (_, i) =>
+    i < 30 ? {} : i < 40 ? ({ state: 'skipped', reason: 'suppressed' } as const) : ({ state: 'pending' } as const),
+  );
+  const run = withLedger(ledgerPath(), (ledger) => recordRun(ledger, { campaign: 'by-hand', isKilled: true }, rows));
+  const lock = acquireRunLock(ledgerPath(), run);
+  return { [Symbol.dispose]: () => lock?.release() };
+}
+
+it.each([
+  ['0 9 * * 1-5', 'weekdays 09:00'],
+  ['5 9,18 * * *', 'every day 09:05 and 18:05'],
+  ['0 9 * * 1,4', 'Mon and Thu 09:00'],
+  ['0 9 * * sun', 'Sun 09:00'],
+  ['30 8 1 * *', 'day 1 of each month 08:30'],
+  ['*/15 * * * *', 'every 15 minutes'],
+  ['7 * * * *', 'every day at 07 past each hour'],
+  ['0 9 1 * 1', '0 9 1 * 1'],
+  ['0 9 * 12 *', '0 9 * 12 *'],
+  ['0 9 * * 1#2', '0 9 * * 1#2'],
+  ['*/7 * * * *', '*/7 * * * *'],
+  ['@daily', '@daily'],
+])('%s in words: %s', (cron, words) => {
+  expect(scheduleWords({ cron, at: null })).toBe(words);
+});
