@@ -71,7 +71,7 @@ describe('the package, installed by npm in an empty folder', () => {
     expect(handbill('init', '.')).toContain('campaigns/hello/campaign.yaml');
     expect(handbill('validate')).toContain('3 recipients, 3 to send');
     expect(handbill('preview', 'hello')).toContain('Hello Ada');
-    expect(handbill('send', 'hello')).toMatch(/accepted +3/);
+    expect(handbill('send', 'hello')).toMatch(/3 of 3 sent/);
     expect(handbill('send', 'hello')).toContain('nothing was posted');
   });
 
@@ -152,7 +152,7 @@ describe.skipIf(process.getuid?.() !== 0)('the image', () => {
 
   it('sends once it is told that the ledger is new, and is healthy then', () => {
     const first = run('send', 'hello', '--allow', 'ledger-missing');
-    expect([first.status, first.stdout], first.stderr).toEqual([0, expect.stringMatching(/accepted +3/)]);
+    expect([first.status, first.stdout], first.stderr).toEqual([0, expect.stringMatching(/3 of 3 sent/)]);
     expect(run('send', 'hello').stderr).toContain('nothing was posted');
     const { status, stdout, stderr } = health();
     expect(status, stdout + stderr).toBe(0);

@@ -48,7 +48,7 @@ it('twenty signals, one each millisecond: the exit status is that of the first (
   }
   const ended = await sender.done;
   expect(ended, ended.stderr).toMatchObject({ status: 143, signal: null });
-  expect(ended.stdout).toContain('interrupted');
+  expect(ended.stdout).toContain('Interrupted');
   expect(scene.violations()).toEqual([]);
   gate.open();
   expect(await scene.goOn()).toMatchObject({ status: 4 });

@@ -38,7 +38,7 @@ describe('where the key goes', () => {
       using scene = sceneAt(`http://127.0.0.1:${redirecting.port}`);
       const { status: exit, stdout } = await run(scene);
       expect({ exit, requests: redirecting.requests.length }).toEqual({ exit: 5, requests: 1 });
-      expect(stdout).toContain(status < 307 ? 'in-doubt' : 'pending');
+      expect(stdout).toContain(status < 307 ? 'unclear' : 'not tried yet');
       expect(elsewhere.connections).toBe(0);
       await Promise.all([redirecting.close(), elsewhere.close()]);
     },

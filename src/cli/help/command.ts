@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { REASON_WORDS } from '../../report/reason-words.ts';
-import { DELIVERY_WORDS, OUTCOME_WORDS, STATE_WORDS } from '../../report/words.ts';
 import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
@@ -25,7 +23,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill help missing-variable', 'what an error means, with an example'],
   ]).action(async (topics: readonly string[]) => {
     const width = Math.min(proseWidth(context.width), WIDEST);
-    await context.out(answerTo(topics, command.parent ?? command, { width, colour: context.colour.out }));
+    await context.out(await answerTo(topics, command.parent ?? command, { width, colour: context.colour.out }));
   });
 }
 
@@ -37,33 +35,20 @@ interface Shown {
   readonly colour: boolean;
 }
 
-function answerTo([first, ...rest]: readonly string[], program: Command, shown: Shown): string {
+async function answerTo([first, ...rest]: readonly string[], program: Command, shown: Shown): Promise<string> {
   if (first === undefined) return program.helpInformation();
   const kind = KINDS[first.replace(/s$/, '')];
   if (kind !== undefined && rest.length === 0) return kind.all(shown);
   const name = (kind === undefined ? [first, ...rest] : rest).join(' ');
   const pages = kind?.pages() ?? [...guides(), ...codePages(), ...providerPages()];
   const page = pages.find((one) => one.name === name);
+  const { meaningsOf } = await import('./meanings.ts');
   const meanings = kind === undefined ? meaningsOf(name) : [];
   if (meanings.length > 0) return pageText([`# ${name}`, ...meanings, page?.markdown ?? ''].join('\n\n'), shown);
   const places = page !== undefined || kind !== undefined ? [] : placesOf(name);
   const [place = page] = places;
   if (place === undefined) throw unknown(name, kind, pages, kind === undefined ? program.commands : []);
   return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
-}
-
-/** A sentence for each thing that reports call by this word: an outcome, a reason, a state, a delivery. */
-function meaningsOf(word: string): readonly string[] {
-  const of = (words: Readonly<Record<string, string>>): string | undefined =>
-    Object.hasOwn(words, word) ? words[word] : undefined;
-  const [outcome, state, delivery] = [of(OUTCOME_WORDS), of(STATE_WORDS), of(DELIVERY_WORDS)];
-  const reason = Object.hasOwn(REASON_WORDS, word) ? REASON_WORDS[word] : undefined;
-  return [
-    ...(outcome === undefined ? [] : [`An [outcome](${word === 'in-doubt' ? 'doubt' : 'outcomes'}.md): ${outcome}.`]),
-    ...(reason === undefined ? [] : [`A [reason](outcomes.md): ${reason.means}. ${reason.advice}`]),
-    ...(state === undefined ? [] : [`The state of a [run](report.md): it ${state}.`]),
-    ...(delivery === undefined ? [] : [`A [delivery report](deliveries.md): ${delivery}.`]),
-  ];
 }
 
 interface Kind {
