@@ -217,13 +217,20 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
   return advice;
 }
 
-function haltStep({ rule, message, next, at }: Halt, report: Report, again: string, amended: string | null): NextStep {
+/** The verdict says why it halted, except of a run that is paused. Null: nothing is left to send. */
+function haltStep(
+  { rule, message, next: what, at }: Halt,
+  report: Report,
+  again: string,
+  amended: string | null,
+): NextStep | null {
   const left = leftToSend(report) > 0;
-  if (AMENDS.has(rule) || at !== undefined) return amendStep(report, `${message} ${next}`, amended);
+  const next = report.paused === undefined ? what : `${message} ${what}`;
+  if (AMENDS.has(rule) || at !== undefined) return amendStep(report, next, amended);
   const command = again;
-  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
+  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: next, command };
   // The next step names them and the fix; no other recipients are left.
-  if (!left) return { text: message, command: null };
+  if (!left) return null;
   return {
     text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',
     command: again,

@@ -65,12 +65,11 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
     'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
-  refusals:
-    'Look at the reasons in `handbill report`, correct the campaign, and send again with --allow input-changed.',
+  refusals: 'Correct what the API refuses, and send again with --allow input-changed.',
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait. Set a lower `rate` for this environment in handbill.yaml, and send again later.',
   canary:
-    'No other recipients were sent to. Look at `handbill report`; to go on anyway, change `send.canary` and send again with --allow input-changed.',
+    'No other recipients were sent to. To go on anyway, change `send.canary` and send again with --allow input-changed.',
   'input-changed': 'Put it back as it was, or send again with --allow input-changed: final outcomes stay.',
   paused: 'Send again.',
   'over-budget': 'Send again in the next period, or raise the budget.',

@@ -335,7 +335,7 @@ function recipientsPage(view: View, data: RecipientsData): Content {
 function head({ run, campaign, names }: RecipientsData): Html {
   return html`${crumbs(
     [
-      ['Runs', '/'],
+      ['Now', '/'],
       [run, address(['runs', run])],
     ],
     'recipients',
@@ -566,7 +566,7 @@ function recipientHead(
 ): Html {
   const { reason, delivery = null } = outcome;
   const above = [
-    ['Runs', '/'],
+    ['Now', '/'],
     [run, address(['runs', run])],
     ['recipients', address(['runs', run, 'recipients'])],
   ] as const;

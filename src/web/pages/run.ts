@@ -101,7 +101,7 @@ function head(formats: View['formats'], data: RunData): Html {
   const { report, perSecond, figures } = data;
   const { run, environment, state, startedAt, finishedAt } = report;
   const tookMs = Math.max(0, Date.parse(finishedAt ?? '') - Date.parse(startedAt));
-  return html`${crumbs([['Runs', '/']], run)}
+  return html`${crumbs([['Now', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
 ${verdictSection(data)}
