@@ -127,7 +127,7 @@ async function halted(here: TestProject): Promise<void> {
   const { out, err } = await handbill(here, `${SEND} production --yes`);
   expect({ posts: one.posts.length, said: out + err }).toMatchObject({
     posts: 3,
-    said: expect.stringContaining('was halted'),
+    said: expect.stringContaining('Halted: '),
   });
 }
 
@@ -145,7 +145,7 @@ describe('a run that halted', () => {
     const taken = await handbill(here, `${SEND} backup --yes --limit 1 --allow other-provider`);
     expect(taken.err).toContain('warning[other-provider]');
     expect(two.posts.map(({ to }) => to)).toEqual([PEOPLE[3]]);
-    expect((await handbill(here, 'report urgent')).out).toContain('handbill send urgent.yaml --env backup');
+    expect((await handbill(here, 'report urgent')).out).toContain('handbill send urgent --env backup');
     // It is asked once: the next starts from here are not.
     const rest = await handbill(here, `${SEND} backup --yes`);
     expect(rest.err).not.toContain('other-provider');

@@ -345,7 +345,7 @@ describe('handbill schedule', () => {
     expect(ended).toMatchObject({ status: 0, stderr: '' });
     expect(ended.stdout).toBe(
       'hello  30 1 * * *  Europe/London, catch-up\n' +
-        '  Sat, 24 Oct 2026, 01:30 BST  2026-10-24T00:30:00Z\n' +
+        '  Sat, 24 Oct 2026, 01:30 BST  2026-10-24T00:30:00Z  in 13 h\n' +
         '  Sun, 25 Oct 2026, 01:30 BST  2026-10-25T00:30:00Z\n' +
         '  Mon, 26 Oct 2026, 01:30 GMT  2026-10-26T01:30:00Z\n',
     );
