@@ -26,8 +26,8 @@ const now = (): number => Date.parse('2026-11-21T09:01:00Z');
 describe('commands that are printed can be pasted, whatever files are called', () => {
   it.each([
     [['plan', 'my own', '-o', 'my plan.json'], "handbill send --plan 'my plan.json'"],
-    [['due'], "handbill send 'campaigns/my own/campaign.yaml' --occurrence 2026-11-21T09:00:00Z --allow input-changed"],
-    [['due'], "handbill send 'campaigns/my own/campaign.yaml' --occurrence 2026-11-21T09:00:00Z\n"],
+    [['due'], 'handbill send halted --occurrence 2026-11-21T09:00:00Z --allow input-changed'],
+    [['due'], 'handbill send halted --occurrence 2026-11-21T09:00:00Z\n'],
   ])('%j', async (args, command) => {
     const { out, err } = await handbillHere(root, args, { now, width: 200 });
     expect(out + err).toContain(command);

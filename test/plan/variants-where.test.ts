@@ -130,7 +130,7 @@ send: { window: { days: [mon], from: "09:00", to: "09:01", timeZone: Europe/Lond
     const { status, out, err } = await run('send', 'hello', '--test-to', '+447400123499');
     expect(status).toBe(0);
     expect(out + err).toContain('variant german');
-    expect((await run('runs')).out.match(/^hello-/gm)).toHaveLength(3);
+    expect((await run('runs')).out.match(/^\w+ +hello/gm)).toHaveLength(3);
   });
 });
 
