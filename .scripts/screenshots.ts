@@ -198,7 +198,7 @@ async function started(args: readonly string[], path = '', cwd = folder): Promis
   });
 }
 
-function handbill(args: readonly string[], statuses: readonly number[]): void {
+function handbill(args: readonly string[], statuses: readonly number[]): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], {
     cwd: folder,
     env,
@@ -207,13 +207,13 @@ function handbill(args: readonly string[], statuses: readonly number[]): void {
   if (status === null || !statuses.includes(status)) {
     throw new Error(`handbill ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
   }
+  return stdout;
 }
 
 async function photograph(signIn: string, emptySignIn: string | null): Promise<void> {
   await using browser = await startChromium();
   const serve = new URL(signIn).origin;
-  const list = await readRuns(signIn);
-  const run = `${serve}${list[0] ?? ''}`;
+  const run = `${serve}/runs/${newestRun()}`;
   const pictures: Picture[] = [
     { name: 'preview', url: `file://${join(folder, 'preview.html')}`, isInDocs: true },
     { name: 'report', url: `file://${join(folder, 'report.html')}`, isInDocs: true },
@@ -256,10 +256,9 @@ function emptyPictures(signIn: string | null): readonly Picture[] {
   return pages.map((page) => ({ name: `empty-${page || 'serve'}`, url: new URL(`/${page}`, signIn).href }));
 }
 
-/** Addresses of the runs, the newest first. */
-async function readRuns(signIn: string): Promise<readonly string[]> {
-  const text = await (await fetch(new URL('/', signIn))).text();
-  return [...text.matchAll(/href="(\/runs\/[^"/]+)"/g)].map(([, path = '']) => path);
+function newestRun(): string {
+  const { runs } = JSON.parse(handbill(['runs', '--format', 'json'], [0])) as { runs: { run: string }[] };
+  return runs[0]?.run ?? '';
 }
 
 /** WebP, of which a page is a third of a PNG. */
