@@ -21,6 +21,7 @@ import { readPriceList } from '../plan/estimate.ts';
 import { createReferences } from '../plan/expand.ts';
 import { spelled } from '../providers/reference.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
+import { END_OPTIONS, endOf } from '../report/ends.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
 import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
@@ -54,6 +55,13 @@ export const OUTCOME_FILTERS = {
     says: 'only recipients with this delivery state (none: no report)',
     kind: 'words',
     choices: [...DELIVERIES, 'none'],
+    without: 'all',
+  },
+  ends: {
+    flag: '--end <words...>',
+    says: 'only recipients with this end, which their outcome and delivery reports give together',
+    kind: 'words',
+    choices: Object.values(END_OPTIONS),
     without: 'all',
   },
   inputs: {
@@ -236,7 +244,13 @@ export function referencesOf(run: RunRecord, { environments }: Pick<Project, 'en
   };
 }
 
-export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'inputs'>;
+export type RowFilter = OptionsOf<typeof OUTCOME_FILTERS>;
+
+/** As the command line has it; undefined: all recipients are wanted. */
+export function filterFlag(filter: RowFilter): string | undefined {
+  const found = Object.entries(OUTCOME_FILTERS).find(([name]) => filter[name as keyof RowFilter] !== undefined);
+  return found?.[1].flag.split(' ')[0];
+}
 
 interface RowUses {
   /** Called at the end with reports that match no recipient, by reason. */
@@ -253,8 +267,8 @@ export function* rowsOf(
   { unmatched, referenceOf = () => null }: RowUses = {},
 ): Generator<readonly Outcome[]> {
   const deliveries = openDeliveries(ledger, run);
-  const { outcomes, deliveries: states, inputs } = filter;
-  const isAll = (outcomes ?? states ?? inputs) === undefined;
+  const { outcomes } = filter;
+  const isAll = filterFlag(filter) === undefined;
   const withEarlier = earlierJoiner(ledger, run, referenceOf);
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
     const rows = withEarlier(deliveries?.join(batch) ?? batch);
@@ -315,10 +329,11 @@ export function countedRows(
   return { rows: rows(), counts: counts.all };
 }
 
-export function isChosen(row: Outcome, { outcomes, deliveries, inputs }: RowFilter): boolean {
+export function isChosen(row: Outcome, { outcomes, deliveries, ends, inputs }: RowFilter): boolean {
   return (
     outcomes?.includes(row.outcome) !== false &&
     deliveries?.includes(row.delivery ?? 'none') !== false &&
+    ends?.includes(END_OPTIONS[endOf(row.outcome, row.delivery ?? null)]) !== false &&
     (inputs === undefined || inputsOf(row).some((version) => inputs.includes(version)))
   );
 }

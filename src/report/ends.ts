@@ -16,6 +16,17 @@ export const END_WORDS: Readonly<Record<End, string>> = {
   notTried: 'not tried yet',
 };
 
+/** As options spell them. */
+export const END_OPTIONS = {
+  delivered: 'delivered',
+  sent: 'sent',
+  notDelivered: 'not-delivered',
+  unclear: 'unclear',
+  notSent: 'not-sent',
+  waits: 'waiting',
+  notTried: 'not-tried',
+} as const satisfies Readonly<Record<End, string>>;
+
 export const ENDS = Object.keys(END_WORDS) as readonly End[];
 
 export const END_MEANINGS: Readonly<Record<End, string>> = {

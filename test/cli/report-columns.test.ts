@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
+import { isChosen, outcomes } from '../../src/operations/report.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -25,6 +26,7 @@ let remove = async (): Promise<void> => undefined;
 let posted: readonly string[] = [];
 
 interface Line {
+  readonly line: number;
   readonly key: string;
   readonly messageId: string;
   readonly columns: Readonly<Record<string, string>> | null;
@@ -67,6 +69,32 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
+describe('--end', () => {
+  const chosen = async (...args: readonly string[]) => (await lines('--end', ...args)).map(({ line }) => line);
+  it.each([
+    [['delivered'], [2]],
+    [['not-delivered'], [3, 4]],
+    [['not-sent,delivered'], [2, 6]],
+    [['delivered', 'not-delivered', '--outcome', 'skipped'], []],
+    [['sent', 'unclear', 'waiting', 'not-tried'], []],
+  ])('%j keeps the lines %j', async (args, expected) => {
+    expect(await chosen(...args)).toEqual(expected);
+  });
+  it('has the same choice in programs, and joins refusals with reports of a loss in one list', async () => {
+    const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
+    const [run] = ledger.runs();
+    const all = run === undefined ? [] : [...ledger.outcomes(run)].flat();
+    ledger.close();
+    const refused = all.map((row) => ({ ...row, outcome: 'rejected' as const, delivery: null }));
+    const lost = all.map((row) => ({ ...row, outcome: 'accepted' as const, delivery: 'undeliverable' as const }));
+    const rows = [...refused, ...lost, ...all.map((row) => ({ ...row, delivery: 'delivered' as const }))];
+    expect(rows.filter((row) => isChosen(row, { ends: ['not-delivered'] }))).toEqual([...refused, ...lost]);
+    const found: number[] = [];
+    for await (const { line } of outcomes('hello', { cwd: root, ends: ['not-delivered'] })) found.push(line);
+    expect(found).toEqual([3, 4]);
+  });
+});
+
 describe('--delivery', () => {
   test.each([
     [['delivered'], [0]],
@@ -93,10 +121,10 @@ describe('--delivery', () => {
   });
 
   it.each([
-    ['text', '--delivery'],
-    ['json', '--outcome'],
-  ])('has no place where no recipient is shown: %s', async (format, option) => {
-    const word = option === '--outcome' ? 'accepted' : 'failed';
+    ['text', '--delivery', 'failed'],
+    ['brief', '--end', 'sent'],
+    ['json', '--outcome', 'accepted'],
+  ])('has no place where no recipient is shown: %s', async (format, option, word) => {
     const { status, out, err } = await handbillHere(root, ['report', '--format', format, option, word]);
     expect([status, out]).toEqual([2, '']);
     expect(err).toContain(`${option} chooses recipients`);

@@ -18,6 +18,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill report hello --format csv --for excel -o results.csv', 'to open with a double click'],
     ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
     ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
+    ['handbill report hello --end not-delivered --format csv', 'who did not get it'],
     ['handbill report hello --inputs v1 --format csv', 'who got the text from before a change'],
     ['handbill report --follow', 'watch the newest run, and its delivery reports'],
   ]);

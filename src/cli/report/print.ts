@@ -4,7 +4,7 @@ import type { RunRecord } from '../../ledger/records.ts';
 import type { Outcome, Project, Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { FlagsOf } from '../../operations/options.ts';
-import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operations/report.ts';
+import { filterFlag, openSummary, type RowFilter, rowsOf, type Summary } from '../../operations/report.ts';
 import { FORMATS, formatReport, PRINT_FORMATS, type ReportFormat } from '../../report/formats.ts';
 import { feedbackOf } from '../../send/deliveries.ts';
 import { createYields, metered } from '../../util/long-work.ts';
@@ -19,12 +19,11 @@ export type PrintOptions = Omit<FlagsOf<typeof REPORT_FLAGS>, 'ledger' | 'metric
 
 /** @throws HandbillError (exit status 2) for options that do not go together */
 export function checkOptions(options: PrintOptions): void {
-  const { format, outcomes, deliveries, inputs, withColumns, recipients, follow, full, causes, output } = options;
+  const { format, withColumns, recipients, follow, full, causes, output } = options;
   const refuseUse = (message: string, hint: string): never => {
     throw refuse(problem('usage', message, { hint }));
   };
-  const filters = [outcomes && '--outcome', deliveries && '--delivery', inputs && '--inputs'];
-  const filter = filters.find((one) => one !== undefined);
+  const filter = filterFlag(options);
   if (filter !== undefined && !FORMATS[format].rows) {
     const hint = `Add --format ${listWithOr(PRINT_FORMATS.filter((name) => FORMATS[name].rows).toSorted())}.`;
     refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
@@ -90,9 +89,7 @@ export async function printReport(
       ...(options.for === undefined ? {} : { excelLocale: project.locale ?? summary.now?.locale ?? 'en' }),
     };
     await withProgress(context, workOf(options), (meter) => {
-      const { outcomes, deliveries, inputs } = options;
-      const isAll = (outcomes ?? deliveries ?? inputs) === undefined;
-      if (isAll) meter.total = report.totals.recipients;
+      if (filterFlag(options) === undefined) meter.total = report.totals.recipients;
       return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
     });
     const found = columns?.warning() ?? null;
