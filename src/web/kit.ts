@@ -1,8 +1,6 @@
-import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../model.ts';
-import { totalsKey } from '../report/ends.ts';
-import type { Formats } from '../report/locale.ts';
+import type { OutcomeState, RunState } from '../model.ts';
 import { Html, html } from '../util/escape.ts';
-import { shareBar, toneClass } from './charts/chart.ts';
+import { toneClass } from './charts/chart.ts';
 
 /** An address of these pages: each step is one segment, with any characters. Every `href` comes from this function. */
 export function address(
@@ -35,11 +33,6 @@ export function crumbs(links: readonly (readonly [text: string, href: string])[]
 export function empty(text: string, more: Html | readonly (Html | null)[] = []): Html {
   const parts = 'markup' in more ? [html`<p class="soft">${more}</p>`] : more.filter((part) => part !== null);
   return html`<div class="empty"><p>${text}</p>${parts}</div>`;
-}
-
-export function totalsBar(totals: Totals, formats: Formats): Html {
-  const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: totals[totalsKey(outcome)], tone: outcome }));
-  return shareBar(parts, formats);
 }
 
 const STATE_TONES: Readonly<Record<RunState, OutcomeState>> = {

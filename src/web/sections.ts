@@ -19,7 +19,7 @@ import {
   WORST_FIRST,
 } from '../report/words.ts';
 import { type Html, html } from '../util/escape.ts';
-import { shareChart, type Tone } from './charts/chart.ts';
+import { shareBar, shareChart, type Tone } from './charts/chart.ts';
 import { stagesTable, variantFunnel } from './charts/funnel.ts';
 import { type Column, coded, copied, facts, section, swatch, table } from './kit.ts';
 
@@ -66,16 +66,22 @@ const END_TONES: Readonly<Record<End, Tone>> = {
   notTried: 'pending',
 };
 
-/** How many got the message; then cost and replies in a line. */
-export function endsSection({ report, formats, currency, link }: ShownRun): Html {
-  const { totals, replies, sms } = report;
-  if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
-  const ends = report.ends ?? endsOf(totals, []);
-  const parts = ENDS.map((end) => {
+function endParts({ totals, ends = endsOf(totals, []) }: Report, link: ShownRun['link']) {
+  return ENDS.map((end) => {
     const meaning = END_MEANINGS[end] === '' ? null : html` <span class="soft">(${END_MEANINGS[end]})</span>`;
     const name = link?.(END_WORDS[end], { end }) ?? END_WORDS[end];
     return { label: END_WORDS[end], value: ends[end], tone: END_TONES[end], shown: html`${name}${meaning}` };
   });
+}
+
+export function endsBar(report: Report, formats: Formats): Html {
+  return shareBar(endParts(report, null), formats);
+}
+
+/** How many got the message; then cost and replies in a line. */
+export function endsSection({ report, formats, currency, link }: ShownRun): Html {
+  const { totals, replies, sms } = report;
+  if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
   const { cost } = sms;
   // Cents are enough at a glance.
   const price = cost === null ? null : formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency);
@@ -83,7 +89,7 @@ export function endsSection({ report, formats, currency, link }: ShownRun): Html
     ...(price === null ? [] : [`Cost ${price}${sms.parts === 0 ? '' : ` for ${formats.count(sms.parts, 'part')}`}.`]),
     ...(replies === undefined ? [] : [`Replies from ${repliesText(replies, formats)}.`]),
   ];
-  return html`${shareChart(formats.count(totals.recipients, 'recipient'), parts, formats)}${more.length === 0 ? null : html`<p>${more.join(' ')}</p>`}
+  return html`${shareChart(formats.count(totals.recipients, 'recipient'), endParts(report, link), formats)}${more.length === 0 ? null : html`<p>${more.join(' ')}</p>`}
 `;
 }
 

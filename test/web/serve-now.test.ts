@@ -89,6 +89,15 @@ describe('the first page', () => {
     expect(partOf(text, 'budgets')).toContain('Money Budget of live');
   });
 
+  it('counts delivery reports in the bar of a campaign as in the words below it', async () => {
+    recordAll(ledgerPath());
+    await using pages = await servePages(project.root);
+    const { text } = await ask(pages.port, '/');
+    const bar = '1 delivered, 58 sent, 2 not delivered, 2 unclear, 1 not sent';
+    expect(text).toContain(`role="img" aria-label="${bar}"`);
+    expect(partOf(text, 'runs')).toContain(`${bar.replace('1 delivered', '1 of 64 delivered')} (1 duplicate)`);
+  });
+
   it('names what a process left unfinished, until a later run of the campaign', async () => {
     withLedger(ledgerPath(), (ledger) => {
       recordRun(ledger, { campaign: 'by-hand', occurrence: 'first', isKilled: true }, [{}, { state: 'pending' }]);

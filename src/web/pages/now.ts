@@ -7,8 +7,9 @@ import { stateOf } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { DAY_MS } from '../../util/time.ts';
 import { campaignLink, type Judged, judging } from '../judged.ts';
-import { address, empty, pager, section, stateMark, table, totalsBar } from '../kit.ts';
+import { address, empty, pager, section, stateMark, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
+import { endsBar } from '../sections.ts';
 import { type Asked, type Made, type Site, textOf, wholeOf } from '../site.ts';
 import { doubtCounts } from './doubt.ts';
 import { live, type View } from './layout.ts';
@@ -219,7 +220,7 @@ function campaignsTable({ formats }: View, lines: readonly CampaignLine[], total
     const counts =
       figures === null
         ? html`<span class="soft">being counted</span>`
-        : html`<div>${totalsBar(report.totals, formats)}<span class="soft">${verdictOf(report, formats).counts}${run.purgedAtMs === null ? null : ' Purged.'}</span></div>`;
+        : html`<div>${endsBar(report, formats)}<span class="soft">${verdictOf(report, formats).counts}${run.purgedAtMs === null ? null : ' Purged.'}</span></div>`;
     return {
       cells: [
         who(one),
