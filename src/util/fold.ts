@@ -16,6 +16,8 @@ const PLAIN: Readonly<Record<string, string>> = {
   ł: 'l',
   ø: 'o',
   đ: 'd',
+  ð: 'd',
+  þ: 'th',
   ħ: 'h',
   ı: 'i',
   æ: 'ae',

@@ -13,15 +13,17 @@ const ROWS: readonly Row[] = [
   { line: 2, fields: ['+447700900123', '', '', '07700 900123', "Siobhán O'Brien", 'R-0042'] },
   { line: 3, fields: ['+33639980123', 'c-7', '', '06 39 98 01 23', 'Łukasz Groß', 'R-0043'] },
   { line: 5, fields: ['', '', '0770090', '0770 090', 'Ænne ΟΔΟΣ', ''] },
+  { line: 7, fields: ['', '', '', '', 'Þóra Ðóróthea Þórsdóttir', ''] },
   { line: 42, fields: ['Ann@example.com', '', '', 'Ann@example.com', 'Zoë １２３', 'R-1'] },
 ];
 
 describe('who fits', () => {
   const cases: readonly (readonly [what: string, typed: string, lines: readonly number[]])[] = [
-    ['nothing is typed', '  ', [2, 3, 5, 42]],
+    ['nothing is typed', '  ', [2, 3, 5, 7, 42]],
     ['a name in other case', 'SIOBHÁN', [2]],
     ['a name without its accents', 'siobhan', [2]],
     ['letters that do not come apart', 'lukasz gross', [3]],
+    ['Icelandic letters', 'thorsdottir dorothea', [7]],
     ['a ligature', 'aenne', [5]],
     ['a sigma at the end of a word', 'οδοσ', [5]],
     ['digits of another width', '123', [2, 3, 42]],
