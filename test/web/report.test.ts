@@ -66,9 +66,20 @@ describe('the page', () => {
       ['HTTP 202: no such sender', '999'],
       ['HTTP 202', '1'],
     ]);
-    expect(listed).toContain('1,501 recipients');
+    expect(listed).toContain('1,500 not delivered, 1 unclear (may have it: no usable answer came), by cause');
     expect(listed).toContain('the first 1,000 are shown, 501 more are in handbill report');
     expect(listed).not.toMatch(/9999|9998|20000/);
+  });
+
+  it('lists by the end of a message: a report of arrival decides, and a cause is not needed', async () => {
+    const text = await page(TROUBLED, [
+      outcome({ line: 8001, outcome: 'in-doubt', reason: 'timeout', delivery: 'delivered' }),
+      outcome({ line: 8002, outcome: 'rejected', httpStatus: null, reason: null, error: null }),
+      outcome({ line: 8003, delivery: 'expired' }),
+    ]);
+    const listed = part(text, 'Who did not get it');
+    expect(listed.match(/\b800\d\b/g)).toEqual(['8002', '8003']);
+    expect(listed).toContain('2 not delivered, by cause');
   });
 
   it('has no table of recipients when all were accepted', async () => {
@@ -95,7 +106,9 @@ describe('the page', () => {
     const refused = [2, 3].map((line) => outcome({ line, outcome: 'rejected', reason: 'status' }));
     const accepted = Array.from({ length: 10 }, (_, i) => outcome({ line: i + 4, updatedAt: at(i) }));
     const text = await page(TROUBLED, [...refused, ...accepted], { isListed: ({ line }) => line === 3 });
-    expect(part(text, 'Who did not get it')).toContain('1 recipient, by cause and by line of the list');
+    expect(part(text, 'Who did not get it')).toContain(
+      '<p class="soft">1 not delivered, by cause and by line of the list.',
+    );
     expect(part(text, 'Over time')).toContain('In the end: accepted 10.');
   });
 });

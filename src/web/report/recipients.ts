@@ -1,5 +1,6 @@
 import type { Outcome, Report } from '../../model.ts';
 import { causeOf } from '../../report/causes.ts';
+import { END_MEANINGS, END_WORDS, endOf } from '../../report/ends.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
@@ -10,30 +11,34 @@ import { type Column, section, table } from '../kit.ts';
 export const LISTED_RECIPIENTS = 1000;
 interface Chosen {
   readonly rows: readonly Outcome[];
-  readonly total: number;
+  readonly notDelivered: number;
+  /** They may have the message. */
+  readonly unclear: number;
 }
 
 /** Those whose message failed, may have failed or was lost: a rule that leaves recipients out is no failure. */
 export function createChoice() {
   const rows: Outcome[] = [];
-  let total = 0;
+  const counts = { notDelivered: 0, unclear: 0 };
   return {
     add(outcome: Outcome): void {
-      if (causeOf(outcome) === null) return;
-      total++;
+      const end = endOf(outcome.outcome, outcome.delivery ?? null);
+      if (end !== 'notDelivered' && end !== 'unclear') return;
+      counts[end]++;
       if (rows.length < LISTED_RECIPIENTS) rows.push(outcome);
     },
-    chosen: (): Chosen => ({ rows, total }),
+    chosen: (): Chosen => ({ rows, ...counts }),
   };
 }
 
-/** Recipients without an arrived message; null: none. Addresses are masked: owners of the list have the line. */
+/** Recipients whose message did not arrive, or may not have; null: none. Addresses are masked: owners of the list have the line. */
 export function recipientsOf(
-  { rows, total }: Chosen,
+  { rows, notDelivered, unclear }: Chosen,
   report: Report,
   addresses: 'masked' | 'whole',
-  { number, count: countOf }: Formats,
+  { number }: Formats,
 ): Html | null {
+  const total = notDelivered + unclear;
   if (total === 0) return null;
   const steps = report.steps !== undefined;
   const reported = rows.some(({ delivery = null }) => delivery !== null);
@@ -71,9 +76,13 @@ export function recipientsOf(
     more > 0
       ? `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`
       : '';
+  const counts = [
+    ...(notDelivered === 0 ? [] : [`${number(notDelivered)} ${END_WORDS.notDelivered}`]),
+    ...(unclear === 0 ? [] : [`${number(unclear)} ${END_WORDS.unclear} (${END_MEANINGS.unclear})`]),
+  ].join(', ');
   const masked = addresses === 'masked' ? ' Addresses are masked.' : '';
   return html`<div class="recipients">${section(RECIPIENTS, [
-    html`<p class="soft">${countOf(total, 'recipient')}, by cause and by line of the list${first}.${masked}</p>
+    html`<p class="soft">${counts}, by cause and by line of the list${first}.${masked}</p>
 `,
     ...groups.map(
       ([cause, group]) => html`<details><summary>${text(cause)} <b>${number(group.length)}</b></summary>
