@@ -33,15 +33,14 @@ export function briefText(
   const room = BRIEF_LENGTH - advice.length - 4;
   const came = [...causeLines(report.causes ?? [], 1, formats).slice(0, 1), ...returnedWords(report, formats)];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
-  const first = firstLine(report, now, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
+  // Before the cause: a line without one of its counts would not add up.
+  const first = firstLine(report, now, formats, room);
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
   const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
   // Some locales have special spaces between thousands.
   return text.replace(/[\u00a0\u202f]/g, ' ');
 }
 
-/** Reserved for the cause. */
-const CAME_LEAST = 18;
 /** A longer command would displace the outcomes. */
 const NEXT_MOST = 64;
 

@@ -35,7 +35,6 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
   const sections = [
     header(report, options, paint) + about(report, options, paint),
     ends(report, options, paint),
-    options.causes === true ? causes(report, options, paint) : '',
     steps(report, options, paint),
     variants(report, options, paint),
     unmatched(report, options, paint),
@@ -76,9 +75,10 @@ const SHORT_CAUSES = 2;
 function ends(report: Report, options: ReportOptions, paint: Paint): string {
   const { formats = PLAIN, width } = options;
   const { totals, ends: counts = endsOf(totals, []) } = report;
+  const isAll = options.causes === true;
   const of: End[] = [];
   const rows = ENDS.filter((end) => counts[end] > 0).flatMap((end) => {
-    const lines = endLines(report, end, formats);
+    const lines = endLines(report, end, isAll ? Number.POSITIVE_INFINITY : SHORT_CAUSES, formats);
     of.push(...lines.map(() => end));
     const share = formats.percent(counts[end], totals.recipients);
     const bar = '█'.repeat(Math.round((BAR * counts[end]) / totals.recipients));
@@ -88,34 +88,23 @@ function ends(report: Report, options: ReportOptions, paint: Paint): string {
   });
   if (rows.length === 0) return `  ${formats.count(totals.recipients, 'recipient')}\n`;
   const style = (cell: string, row: number): string => paint(END_STYLES[of[row] ?? 'sent'], cell);
-  const words = { shrink: true, style: (cell: string) => paint('dim', cell) };
+  const words = { shrink: !isAll, style: (cell: string) => paint('dim', cell) };
   const columns = [{ style }, { ...RIGHT, style }, RIGHT, { style, drop: 1 }, words];
-  return table(rows, columns, { width, indent: 2 });
+  const command = paint('cyan', safeLine(`handbill report ${report.run} --causes`));
+  const all = isAll || report.causes === undefined ? '' : `  All causes, whole: ${command}\n`;
+  return `${table(rows, columns, { width, indent: 2 })}${all}`;
 }
 
 const BAR = 10;
 
-function endLines(report: Report, end: End, formats: Formats): readonly string[] {
-  const { causes = [], run } = report;
-  const own = causes.filter(({ outcome, delivery = null }) => endOf(outcome, delivery) === end);
-  const lines = causeLines(own, SHORT_CAUSES, formats);
-  if (lines.length > 0)
-    return lines.map((line) => (line.startsWith('...') ? `${line}: handbill report ${run} --causes` : line));
-  const codes = OUTCOMES.filter((outcome) => END_OF[outcome] === end).map((outcome) =>
-    reasonCounts(report, outcome, formats),
-  );
+function endLines(report: Report, end: End, most: number, formats: Formats): readonly string[] {
+  const own = (report.causes ?? []).filter(({ outcome, delivery = null }) => endOf(outcome, delivery) === end);
+  const lines = causeLines(own, most, formats);
+  if (lines.length > 0) return lines;
+  // Those of accepted messages are of delivered ones too.
+  const outcomes = OUTCOMES.filter((outcome) => outcome !== 'accepted' && END_OF[outcome] === end);
+  const codes = outcomes.map((outcome) => reasonCounts(report, outcome, formats));
   return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
-}
-
-function causes({ causes: all = [] }: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
-  if (all.length === 0) return '';
-  const rows = all.map(({ outcome, delivery, cause, count }) => [
-    formats.number(count),
-    delivery ?? outcome,
-    cause ?? 'other causes',
-  ]);
-  const columns = [{ title: 'recipients', ...RIGHT }, { title: 'end' }, { title: 'cause' }];
-  return `${paint('bold', 'Causes')}\n${table(rows, columns, { width, indent: 2 })}`;
 }
 
 function steps(report: Report, { width, currency = null, formats = PLAIN }: ReportOptions, paint: Paint): string {

@@ -204,7 +204,7 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
   const advice: NextStep[] = [];
   if (refused > 0) {
     advice.push({
-      text: `The API refused ${formats.count(refused, 'recipient')}. When the cause is gone, this tries them again:`,
+      text: `The API refused ${formats.count(refused, 'recipient')}. When the cause is gone, this tries them again${unreachable > 0 ? ', and those who cannot receive the channel' : ''}:`,
       command: `${again} --retry rejected`,
     });
   }
@@ -217,15 +217,9 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
   return advice;
 }
 
-/** The verdict says why it halted, except of a run that is paused. Null: nothing is left to send. */
-function haltStep(
-  { rule, message, next: what, at }: Halt,
-  report: Report,
-  again: string,
-  amended: string | null,
-): NextStep | null {
+/** The verdict says why it halted. Null: nothing is left to send. */
+function haltStep({ rule, next, at }: Halt, report: Report, again: string, amended: string | null): NextStep | null {
   const left = leftToSend(report) > 0;
-  const next = report.paused === undefined ? what : `${message} ${what}`;
   if (AMENDS.has(rule) || at !== undefined) return amendStep(report, next, amended);
   const command = again;
   if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: next, command };

@@ -19,15 +19,22 @@ type Judged = Omit<Report, 'verdict' | 'version'>;
 
 /** The answer to "what became of it?": pages, terminal, JSON and reports say the same. */
 export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
-  const { causes = [], totals, ends = endsOf(totals, []) } = report;
-  const [top] = causes;
+  const { totals, ends = endsOf(totals, []) } = report;
   const isEmpty = totals.recipients > 0 && ends.notSent === totals.recipients;
   return {
     tone: toneOf(report),
     headline: headlineOf(report, say),
-    cause: top?.cause == null ? null : `Most frequent cause (${say.number(top.count)}): ${ended(top.cause)}`,
+    cause: causeText(report, say),
     counts: `${isEmpty ? 'Nothing was sent: ' : ''}${endsText(ends, totals.recipients, say, reasonCounts(report, 'skipped', say))}.`,
   };
+}
+
+function causeText({ causes = [] }: Judged, say: Formats): string | null {
+  const [top, next] = causes;
+  if (top?.cause == null) return null;
+  const which =
+    next === undefined ? 'Cause' : top.count > next.count ? 'Most frequent cause' : `One of ${causes.length} causes`;
+  return `${which} (${say.number(top.count)}): ${ended(top.cause)}`;
 }
 
 export function verdictText(report: Judged, say: Formats = PLAIN): string {
@@ -45,11 +52,16 @@ function headlineOf(report: Judged, say: Formats): string {
   const { state, halt, paused, closedAt } = report;
   if (closedAt !== undefined) return `Closed on ${say.instant(closedAt)}: it sends nothing more.`;
   if (state === 'running') return `Sending: ${say.percent(...progressOf(report))} done.`;
-  if (paused !== undefined) return pauseText(paused);
-  if (state === 'halted') return halt === null ? 'Halted.' : `Halted: ${halt.message}`;
-  return { finished: 'Finished.', partial: 'Not finished.', interrupted: 'Interrupted: no process sends it now.' }[
-    state
-  ];
+  const pause = paused === undefined ? '' : pauseText(paused);
+  // The halt of a pause says the same.
+  if (state === 'halted' && halt?.rule === 'paused' && pause !== '') return pause;
+  const ended = {
+    finished: 'Finished.',
+    partial: 'Not finished.',
+    interrupted: 'Interrupted: no process sends it now.',
+    halted: halt === null ? 'Halted.' : `Halted: ${halt.message}`,
+  };
+  return `${ended[state]} ${pause}`.trim();
 }
 
 /** Recipients that a rule leaves out are no progress. */

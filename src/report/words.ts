@@ -149,11 +149,11 @@ export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, r
   );
 }
 
-/** Beyond delivery: `150 read`, `12 replied`. */
+/** Beyond delivery: `150 read or answered`, `12 replied`. Who answers has read the message. */
 export function returnedWords({ deliveries }: Pick<Report, 'deliveries'>, say: Formats = PLAIN): readonly string[] {
   const { read, replied, optedOut } = returnedOf(deliveries);
   const further = [
-    ['read', read ?? 0],
+    ['read or answered', read ?? 0],
     ['replied', replied],
     ['opted out', optedOut],
   ] as const;

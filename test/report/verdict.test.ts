@@ -89,7 +89,20 @@ describe('the verdict', () => {
         paused: { environment: 'live', campaign: null, reason: 'wrong text', who: 'ana', since: PLAIN.startedAt },
         totals: { ...totals, pending: 10 },
       },
-      'live has been paused since 2026-11-21 09:00:00 UTC by ana: wrong text. 10 of 10 not tried yet.',
+      'Not finished. live has been paused since 2026-11-21 09:00:00 UTC by ana: wrong text. 10 of 10 not tried yet.',
+    ],
+    [
+      {
+        state: 'halted',
+        halt: { rule: 'refusals', message: 'The first 20 answers were all refusals.', next: '' },
+        paused: { environment: 'live', campaign: null, reason: 'wrong text', who: 'ana', since: PLAIN.startedAt },
+        totals: { ...totals, rejected: 10 },
+        causes: [
+          { outcome: 'rejected', cause: 'HTTP 404', count: 5 },
+          { outcome: 'rejected', cause: 'HTTP 400', count: 5 },
+        ],
+      },
+      'Halted: The first 20 answers were all refusals. live has been paused since 2026-11-21 09:00:00 UTC by ana: wrong text. 10 of 10 not delivered. One of 2 causes (5): HTTP 404.',
     ],
     [
       { closedAt: PLAIN.startedAt, totals: { ...totals, skipped: 10 }, reasons: { skipped: { closed: 10 } } },
