@@ -80,6 +80,22 @@ svg.inline-mark{display:inline-block;width:.85rem;height:.85rem;margin-right:.4r
 @media (forced-colors:active){.chart{forced-color-adjust:none}}
 `);
 
+/** Rules for tables that have no room: each row becomes a block, with the titles of the columns in it. */
+function asBlocks(tables: string): string {
+  return `
+${tables}{
+thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
+td,td.n,th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;min-width:0;text-align:left;white-space:normal}
+th[scope=row]{flex:1 0 100%}
+td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
+td:empty{display:none}
+td:has(.shares){flex:1 0 100%}
+td:has(.shares)>*{flex:1}
+td>*{min-width:0}
+}`;
+}
+
 /** For all pages: no images, no fonts, nothing from elsewhere; light, dark and print. */
 const STYLE: Html = new Html(`
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dde3ea;--panel:#f5f7fa;
@@ -96,10 +112,11 @@ p{margin:.4rem 0;overflow-wrap:anywhere}
 .state{display:inline-block;padding:.1rem .7rem;border:1px solid var(--tone,currentColor);border-radius:1rem;font-size:.875rem}
 .state::before{content:"";display:inline-block;width:.55rem;height:.55rem;margin-right:.45rem;border-radius:50%;background:var(--tone,currentColor)}
 .key{display:inline-block;width:.7rem;height:.7rem;margin-right:.5rem;border-radius:.15rem;background:var(--tone)}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;container-type:inline-size}
 table{width:100%;border-collapse:collapse;font-size:.9375rem}
 caption{text-align:left;color:var(--soft);padding:.2rem 0 .5rem}
-th,td{padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:anywhere}
+th,td{padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:break-word}
+td code,th code{overflow-wrap:anywhere}
 th{font-weight:600}
 thead th{color:var(--soft);font-size:.8125rem}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -112,15 +129,7 @@ code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 pre{margin:.4rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:46rem){
-.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
-.stack td,.stack td.n,.stack th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;min-width:0;text-align:left;white-space:normal;overflow-wrap:anywhere}
-.stack th[scope=row]{flex:1 0 100%}
-.stack td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
-.stack td:empty{display:none}
-.stack td:has(.shares){flex:1 0 100%}.stack td:has(.shares)>*{flex:1}
-.stack td>*{min-width:0}
-}
+@container (max-width:28rem){${asBlocks('.stack')}}
+@container (max-width:52rem){${asBlocks('.stack:has(thead th:nth-child(5))')}}
 @media print{body{max-width:none;padding:0}.step{break-inside:avoid}}
 ${CHART_STYLE.markup}`);

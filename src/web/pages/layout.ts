@@ -232,7 +232,7 @@ dialog::backdrop{background:#0006}
 table{font-size:inherit}
 caption{padding:.1rem 0 .3rem}
 th,td{padding:.3rem .75rem .3rem 0}
-th[scope=row]{font-weight:500;min-width:6rem;overflow-wrap:break-word}
+th[scope=row]{font-weight:500;min-width:6rem}
 .scroll+.chart{margin-top:1rem}
 tbody tr:hover{background:var(--panel)}
 tbody tr:focus-within{background:var(--panel)}
@@ -243,7 +243,8 @@ tr:target{background:var(--panel)}
 fieldset{margin:.75rem 0;padding:.5rem .9rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
 fieldset .filters{margin:0}
 .choosers{display:none;flex-wrap:wrap;gap:.4rem}.chooses .choosers{display:flex}
-.chosen{position:sticky;bottom:0;background:var(--paper)}
+@media (min-width:46rem) and (min-height:40rem){.chosen{position:sticky;bottom:0;z-index:1}}
+.chosen,.chosen legend{background:var(--paper)}
 td input[type=checkbox],th input[type=checkbox]{width:1.15rem;height:1.15rem;vertical-align:-.2em}
 .name{font-weight:600}
 .name,.nowrap,td time{white-space:nowrap}
@@ -265,8 +266,9 @@ td .soft{font-size:.8125rem}
 ${MESSAGE_COLOURS}
 .said-text{${MESSAGE_STYLE}}
 .said-text .step:first-of-type{margin-top:0}
+@media (max-width:72rem){.two{grid-template-columns:minmax(0,1fr)}}
 @media (max-width:46rem){
-.two,.story{grid-template-columns:minmax(0,1fr)}
+.story{grid-template-columns:minmax(0,1fr)}
 .field:has(select){flex:1 1 9rem}.field select{max-width:100%}
 .head>form.actions{margin-left:0;flex:1 1 100%}.head input{width:100%}
 }

@@ -95,9 +95,7 @@ h2{margin-top:1.75rem}
 .nowrap,time{white-space:nowrap}
 .chart+.scroll,.scroll+.chart,p+.scroll,p+.chart{margin-top:1rem}
 .n+:not(.n){padding-left:1rem}
-th,td{overflow-wrap:break-word}
 td:not(.n){min-width:5.5rem}
-td code{overflow-wrap:anywhere}
 section{break-inside:auto}
 h2,figcaption,caption,thead{break-after:avoid}
 .recipients summary{margin:.4rem 0}

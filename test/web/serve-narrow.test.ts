@@ -1,0 +1,78 @@
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { openWatched, sharedChromium } from '../helpers/browser.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { recordAll, recordRun, servePages, withLedger } from './serve-ledger.ts';
+
+/** Tables where there is little room: whole words, nothing cut, nothing over the list. */
+
+let browser: Browser;
+let project: TestProject;
+let run = '';
+beforeAll(async () => {
+  browser = await sharedChromium();
+});
+beforeEach(() => {
+  project = createProject({
+    'handbill.yaml': 'defaultCountry: GB\ntimeZone: Europe/London\n',
+    'campaigns/people.csv': 'msisdn,first\n+447400100000,Ann\n',
+    'campaigns/autumn-newsletter/campaign.yaml':
+      'name: autumn-newsletter\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: ../people.csv\nschedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }\n',
+  });
+  const path = project.path('.handbill/ledger.db');
+  run = recordAll(path);
+  withLedger(path, (ledger) => {
+    const doubts = Array.from({ length: 12 }, () => ({ state: 'in-doubt', reason: 'no-response' }) as const);
+    recordRun(ledger, { campaign: 'autumn-newsletter', occurrence: '2026-11-21T09:00:00Z' }, doubts);
+  });
+  return () => project[Symbol.dispose]();
+});
+
+/** Boxes with a scroll bar, and words on more than one line; ids and addresses, shown as code, may break. */
+const faultsOf = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const faults = [document.documentElement, ...document.querySelectorAll('.scroll')]
+      .filter((box) => box.scrollWidth > box.clientWidth)
+      .map((box) => 'scrolls: ' + box.textContent.trim().slice(0, 40));
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest('th,td,button') === null || text.parentElement.closest('code,.hidden') !== null) continue;
+      for (const { index, 0: word } of text.data.matchAll(/[^\\s\\/-]+/g)) {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (range.getClientRects().length > 1) faults.push('broken: ' + word);
+      }
+    }
+    return faults;
+  })()`);
+
+it.each([1180, 900, 820, 390])('tables have whole words and do not scroll at %i px', async (width) => {
+  await using pages = await servePages(project.root, { allowActions: true });
+  const viewport = { width, height: 900 };
+  await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, locale: 'en-GB' });
+  const { page } = watched;
+  const ofRun = [`/runs/${run}`, `/runs/${run}/recipients`];
+  for (const path of ['/campaigns', '/suppressions', '/replies', '/doubt', '/campaigns/past', ...ofRun]) {
+    await page.goto(pages.base + path);
+    expect([path, await page.locator('.scroll').count()]).not.toEqual([path, 0]);
+    expect([path, await faultsOf(page)]).toEqual([path, []]);
+  }
+});
+
+it.each([
+  [1280, 900, 'sticky'],
+  [1280, 500, 'static'],
+  [390, 844, 'static'],
+])('the form of doubts at %i x %i px is %s', async (width, height, position) => {
+  await using pages = await servePages(project.root, { allowActions: true });
+  const viewport = { width, height };
+  await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport });
+  const { page } = watched;
+  await page.goto(`${pages.base}/doubt`);
+  const styleOf = (selector: string, name: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${name}`);
+  expect(await styleOf('.chosen', 'position')).toBe(position);
+  expect(await styleOf('.chosen legend', 'backgroundColor')).toBe('rgb(255, 255, 255)');
+});
