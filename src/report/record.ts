@@ -1,4 +1,5 @@
 import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
+import { causeOf } from './causes.ts';
 import type { Formats } from './locale.ts';
 
 /** The fields of `jsonl`. Scripts rely on their order. */
@@ -17,6 +18,7 @@ export const RECORD_FIELDS = [
   'delivery',
   'updatedAt',
   'inputs',
+  'cause',
 ] as const;
 
 /**
@@ -83,6 +85,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
     inputs: inputsText(outcome),
+    cause: causeOf(outcome),
   };
   const { steps, listTo, earlier } = outcome;
   return {

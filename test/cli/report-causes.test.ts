@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { createProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
@@ -42,7 +43,18 @@ it('says why the API refused: after a send, in every format of a report, without
   const all = await handbill('report', 'c', '--causes');
   expect(all.out).toMatch(/4 HTTP 422: Sender .*\n +2 HTTP 422: Number … is ported\n +1 HTTP 422: No route\n/);
   expect(all.out).not.toContain('--causes');
-  expect((await handbill('report', 'c', '--causes', '--format', 'json')).status).toBe(2);
+  for (const [format, hint] of [
+    ['json', 'Leave out --causes: json has all causes.'],
+    ['csv', 'Leave out --causes: each row of csv has its cause.'],
+  ] as const) {
+    const refused = await handbill('report', 'c', '--causes', '--format', format);
+    expect([refused.status, refused.err]).toEqual([2, expect.stringContaining(hint)]);
+  }
+  const rows: Record<string, string>[] = parse((await handbill('report', 'c', '--format', 'csv')).out, {
+    columns: true,
+  });
+  const numberless = DETAILS.map((words) => `HTTP 422: ${words.replace(/[+]\d+/, '…')}`);
+  expect(rows.map((row) => row['cause'])).toEqual([0, 0, 0, 0, 1, 1, 2, 3, 3].map((at) => numberless[at] ?? ''));
   expect((await handbill('report', 'c', '--format', 'brief')).out).toContain(causes);
   const { causes: found, verdict, ends } = JSON.parse((await handbill('report', 'c', '--format', 'json')).out);
   expect(found).toEqual([

@@ -104,7 +104,7 @@ describe('jsonl', () => {
     expect(text).toBe(
       '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-sms",' +
         '"outcome":"accepted","reason":null,"attempts":1,"httpStatus":202,"messageId":"m-1","delivery":null,' +
-        '"updatedAt":"2026-11-21T09:00:00.500Z","inputs":null}\n',
+        '"updatedAt":"2026-11-21T09:00:00.500Z","inputs":null,"cause":null}\n',
     );
   });
   it('is of the last step where a recipient fell back, with all of them in `steps`', async () => {
@@ -143,7 +143,7 @@ describe('csv', () => {
     expect(rows[0]).toEqual([...CSV_FIELDS]);
     expect(rows).toHaveLength(OUTCOMES_OF_ALL_KINDS.length + 1);
     expect(rows[1]?.[1]).toBe("'+447700900123");
-    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("[^"]*",){17}"[^"]*"$/);
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("(?:[^"]|"")*",){18}"(?:[^"]|"")*"$/);
   });
 });
 

@@ -42,7 +42,14 @@ export function checkOptions(options: PrintOptions): void {
     refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
   }
   if (causes && format !== 'text') {
-    refuseUse(`--causes has no place in --format ${format}.`, 'Add --format text; json has all causes by itself.');
+    const hint = {
+      json: 'Leave out --causes: json has all causes.',
+      jsonl: 'Leave out --causes: each row of jsonl has its cause.',
+      csv: 'Leave out --causes: each row of csv has its cause.',
+      brief: 'Add --format text.',
+      html: 'Add --format text.',
+    }[format];
+    refuseUse(`--causes has no place in --format ${format}.`, hint);
   }
   if (follow && format !== 'text' && format !== 'jsonl') {
     refuseUse(`--follow has no place in --format ${format}.`, 'Take --format text or --format jsonl.');
