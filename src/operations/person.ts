@@ -79,13 +79,21 @@ export function addressOfKey(path: string, key: string, nowMs: number): string |
   return null;
 }
 
+const BY_NAME = 'To search by name, run `handbill serve` and look under People.';
+
 /** The user may have meant a key. */
 function noKey(given: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HandbillError)) throw error;
     const orKey = `, and no run has a recipient with the key "${shownArgument(given)}".`;
     const diagnostics = error.diagnostics.map((one) =>
-      one.code === 'invalid-address' ? { ...one, message: `${one.message.replace(/\.$/, '')}${orKey}` } : one,
+      one.code === 'invalid-address'
+        ? {
+            ...one,
+            message: `${one.message.replace(/\.$/, '')}${orKey}`,
+            ...(/[\d@]/.test(given) ? {} : { hint: BY_NAME }),
+          }
+        : one,
     );
     throw new HandbillError(error.exit, diagnostics, error.total);
   };

@@ -14,6 +14,8 @@ interface Display {
 }
 
 const LONGEST = 200;
+/** Columns in a hint: a list may have hundreds. */
+const MOST_NAMED = 10;
 
 /** `recipients.display`, else the columns that usually hold a name. Null: there are none, or an error prevents it. */
 export function compileDisplay(
@@ -23,7 +25,14 @@ export function compileDisplay(
   const source = recipients.display ?? usual(columns);
   if (source === null) return { display: null, diagnostics: [] };
   const { template, diagnostics } = compileTemplate(source, { columns, partials, escape: 'none', locale, timeZone });
-  if (template === null) return { display: null, diagnostics };
+  if (template === null) {
+    const hint = `The columns are ${columns.slice(0, MOST_NAMED).join(', ')}${columns.length > MOST_NAMED ? ', ...' : ''}.`;
+    const named = diagnostics.map((one) => {
+      if (one.code !== 'unknown-name') return one;
+      return { ...one, message: `recipients.display: ${one.message}`, hint: one.hint ?? hint };
+    });
+    return { display: null, diagnostics: named };
+  }
   const valuesOf = createValues(columns, template.columns);
   const labelOf = (values: readonly string[]): string | null => {
     try {

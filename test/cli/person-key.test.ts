@@ -53,6 +53,15 @@ test('what is neither is named in full', async () => {
   }
 });
 
+test('for a name, the hint is the page that searches names', async () => {
+  const root = await givenProject();
+  const { status, err } = await handbillHere(root, ['person', 'Mair Llewellyn']);
+  expect([status, err]).toEqual([
+    2,
+    expect.stringContaining('To search by name, run `handbill serve` and look under People.'),
+  ]);
+});
+
 test('suppress --topic knows the topics of the campaigns', async () => {
   const root = await givenProject();
   const add = (topic: string) => handbillHere(root, ['suppress', 'add', '+447400123456', '--topic', topic]);

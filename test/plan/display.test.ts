@@ -33,6 +33,17 @@ describe('the label of a recipient', () => {
   });
 });
 
+it.each([
+  ['{{nosuch}}', 'The columns are msisdn, name.'],
+  ['{{nmae}}', 'Did you mean "name"?'],
+])('the unknown column of the display %s is named with its setting, and the hint says %s', (text, hint) => {
+  const display = { text, file: 'campaign.yaml', line: 1, column: 1 };
+  const campaign = { recipients: { display }, partials: new Map(), locale: 'en', timeZone: 'UTC' };
+  const { diagnostics } = compileDisplay(campaign, ['msisdn', 'name']);
+  const message = `recipients.display: No column is called "${text.slice(2, -2)}".`;
+  expect(diagnostics).toEqual([expect.objectContaining({ message, hint })]);
+});
+
 it('a display with an unknown column refuses the campaign, with its place', async () => {
   using project = createProject({
     'handbill.yaml': '',
