@@ -27,11 +27,12 @@ export function compileDisplay(
   const { template, diagnostics } = compileTemplate(source, { columns, partials, escape: 'none', locale, timeZone });
   if (template === null) {
     const hint = `The columns are ${columns.slice(0, MOST_NAMED).join(', ')}${columns.length > MOST_NAMED ? ', ...' : ''}.`;
-    const named = diagnostics.map((one) => {
-      if (one.code !== 'unknown-name') return one;
-      return { ...one, message: `recipients.display: ${one.message}`, hint: one.hint ?? hint };
+    const named = (one: Diagnostic) => ({
+      ...one,
+      message: `recipients.display: ${one.message}`,
+      hint: one.hint ?? hint,
     });
-    return { display: null, diagnostics: named };
+    return { display: null, diagnostics: diagnostics.map((one) => (one.code === 'unknown-name' ? named(one) : one)) };
   }
   const valuesOf = createValues(columns, template.columns);
   const labelOf = (values: readonly string[]): string | null => {

@@ -44,7 +44,7 @@ it('says why the API refused: after a send, in every format of a report, without
   expect(all.out).toMatch(/4 HTTP 422: Sender .*\n +2 HTTP 422: Number … is ported\n +1 HTTP 422: No route\n/);
   expect(all.out).not.toContain('--causes');
   for (const [format, hint] of [
-    ['json', 'Leave out --causes: json has all causes.'],
+    ['json', 'json has all causes by itself.'],
     ['csv', 'Leave out --causes: each row of csv has its cause.'],
   ] as const) {
     const refused = await handbill('report', 'c', '--causes', '--format', format);

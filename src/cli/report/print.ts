@@ -42,13 +42,9 @@ export function checkOptions(options: PrintOptions): void {
     refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
   }
   if (causes && format !== 'text') {
-    const hint = {
-      json: 'Leave out --causes: json has all causes.',
-      jsonl: 'Leave out --causes: each row of jsonl has its cause.',
-      csv: 'Leave out --causes: each row of csv has its cause.',
-      brief: 'Add --format text.',
-      html: 'Add --format text.',
-    }[format];
+    const isRow = format === 'csv' || format === 'jsonl';
+    const inRows = `Leave out --causes: each row of ${format} has its cause.`;
+    const hint = isRow ? inRows : 'Add --format text; json has all causes by itself.';
     refuseUse(`--causes has no place in --format ${format}.`, hint);
   }
   if (follow && format !== 'text' && format !== 'jsonl') {
