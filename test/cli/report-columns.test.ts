@@ -134,7 +134,7 @@ describe('--delivery', () => {
   it('leaves the summary of html as it is', async () => {
     const { out } = await handbillHere(root, ['report', 'hello', '--format', 'html', '--delivery', 'failed']);
     expect(out).toMatch(/<th scope="row">delivered<\/th><td class="n"[^>]*>1<\/td>/);
-    expect(out).toContain('1 recipient, by cause and by line of the list');
+    expect(out).toContain('1 not delivered, by cause and by line of the list');
   });
 });
 
