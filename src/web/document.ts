@@ -131,5 +131,6 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:0
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 @container (max-width:28rem){${asBlocks('.stack')}}
 @container (max-width:52rem){${asBlocks('.stack:has(thead th:nth-child(5))')}}
-@media print{body{max-width:none;padding:0}.step{break-inside:avoid}}
+.back{margin:0 0 .75rem;font-size:.875rem}
+@media print{body{max-width:none;padding:0}.step{break-inside:avoid}.back{display:none}}
 ${CHART_STYLE.markup}`);

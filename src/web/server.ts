@@ -15,6 +15,7 @@ import { isSame } from '../util/secret.ts';
 import { limitConnections } from '../webhook/server-connections.ts';
 import { ACTIONS, act, csvOf, previewOf, reportOf } from './actions.ts';
 import type { ClientScript } from './client-script.ts';
+import { address } from './kit.ts';
 import type { Live } from './live.ts';
 import type { Formats } from './pages/format.ts';
 import { type Content, messagePage, type Notice, servePage, type View } from './pages/layout.ts';
@@ -260,7 +261,7 @@ async function ofRun(
     const open = needs.site.keeper.current();
     const run = open === null ? null : runOf(open, id);
     if (run === null) return show(needs, c, noRun(id).content);
-    return await streamed(needs, c, made(run), type);
+    return await streamed(needs, c, made(run), address(['runs', run.id]), type);
   } catch (error) {
     return trouble(needs, c, error);
   }
@@ -269,7 +270,7 @@ async function ofRun(
 async function previewed(needs: AppNeeds, c: Req): Promise<Response> {
   try {
     const pieces = await previewOf(needs.site, c.req.query('file') ?? '', c.req.query('env') ?? '');
-    if (pieces !== null) return await streamed(needs, c, pieces);
+    if (pieces !== null) return await streamed(needs, c, pieces, address(['campaigns']));
     return show(needs, c, messagePage(404, 'Not found', ['No such campaign is shown here.']));
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
@@ -283,11 +284,16 @@ function trouble(needs: AppNeeds, c: Req, error: unknown): Response {
   return show(needs, c, troublePage(error).content);
 }
 
-/** A whole page or file from another module, a page with its policy inside. Waits for the first piece before the response begins. */
+/**
+ * A whole page or file from another module, a page with its policy inside. Waits for the first piece before the response
+ * begins.
+ * @param back - where a page leads back to: as a file it has no such link
+ */
 async function streamed(
   needs: AppNeeds,
   c: Req,
   pieces: AsyncGenerator<string>,
+  back: string,
   type = 'text/html; charset=utf-8',
 ): Promise<Response> {
   const encoder = new TextEncoder();
@@ -301,7 +307,9 @@ async function streamed(
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      if (first.done !== true) controller.enqueue(encoder.encode(first.value));
+      const way = html`<p class="back"><a href="${back}">Back to handbill serve</a></p>\n`.markup;
+      if (first.done === true) return;
+      controller.enqueue(encoder.encode(first.value.replace('<body>\n', (body) => body + way)));
     },
     async pull(controller) {
       try {

@@ -201,8 +201,12 @@ describe('a reader', () => {
     const { page } = watched;
     await page.getByRole('link', { name: 'Preview' }).click();
     await page.getByText('Hello Ann.').first().waitFor();
+    await page.getByRole('link', { name: 'Back to handbill serve' }).click();
+    await page.waitForURL(`${pages.base}/campaigns`);
     await page.goto(`${pages.base}/runs/${id}/report`);
     expect(await page.title()).toContain('handbill report');
+    await page.getByRole('link', { name: 'Back to handbill serve' }).click();
+    await page.waitForURL(`${pages.base}/runs/${id}`);
     expectQuiet(watched, pages.base);
   });
 });
