@@ -143,7 +143,7 @@ function facts(report: Report, { formats = PLAIN }: ReportOptions, paint: Paint)
   return rows.map(([name, value]) => `  ${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
-/** `60.99 EUR · 1,435 parts · read 900 · replied 12, opted out 3 · 1,240 requests, 6 retries, 19.4/s`, without zeros. */
+/** `60.99 EUR · 1,435 parts · 12 replied · 3 opted out · 1,240 requests, 6 retries, 19.4/s`, without zeros. */
 function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
   const { number, count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;

@@ -2,7 +2,16 @@ import { SKEW_MS } from '../ledger/events.ts';
 import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
 import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
 
-import type { Campaign, Delivery, DeliveryState, Outcome, StepOutcome, StopEnds, UnmatchedReason } from '../model.ts';
+import type {
+  Campaign,
+  Delivery,
+  DeliveryState,
+  Outcome,
+  OutcomeState,
+  StepOutcome,
+  StopEnds,
+  UnmatchedReason,
+} from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
@@ -114,12 +123,15 @@ export function countUnmatched(
   return count - matched.size;
 }
 
-const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;
+const WENT_WRONG: readonly OutcomeState[] = ['rejected', 'failed', 'in-doubt'];
 
-/** One scan of the list, or where nothing was reported, of the recipients whose message went wrong. */
-export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Feedback {
+/** One scan of the list; none where nothing was reported and no message went wrong. */
+export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes' | 'steps'>, run: RunRecord): Feedback {
   const deliveries = openDeliveries(ledger, run);
   const counts = countFeedback();
+  // The ledger keeps the steps of a finished run, and has no index of these outcomes.
+  if (deliveries === null && !ledger.steps(run).some(({ outcome }) => WENT_WRONG.includes(outcome)))
+    return counts.all();
   for (const batch of ledger.outcomes(run, deliveries === null ? { outcomes: WENT_WRONG } : {}))
     for (const outcome of deliveries?.join(batch) ?? batch) counts.add(outcome);
   if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());

@@ -111,6 +111,9 @@ describe('handbill help', () => {
       const { status, out } = await handbill(root, ['help', word]);
       expect({ status, out }, word).toEqual({ status: 0, out: expect.stringMatching(`^${word}\n\n(?:An?|The) `) });
     }
+    for (const word of ['unclear', 'not delivered', 'not-delivered', 'not-sent', 'waiting', 'sent']) {
+      expect((await handbill(root, ['help', ...word.split(' ')])).out, word).toContain('In a report');
+    }
   });
 
   it('has a guide for each command that names one', () => {

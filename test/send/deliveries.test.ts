@@ -53,6 +53,26 @@ describe('delivery reports and replies of a run', () => {
     ]);
   });
 
+  it('reads no list where nothing was reported and no message went wrong', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2));
+    const lists = (): number => {
+      let read = 0;
+      const outcomes: typeof ledger.outcomes = (...args) => {
+        read += 1;
+        return ledger.outcomes(...args);
+      };
+      feedbackOf({ events: ledger.events, steps: ledger.steps, outcomes }, run);
+      return read;
+    };
+    ledger.commit(run, [], [claimOf(0)], NOON);
+    ledger.commit(run, [resultOf(0, { messageId: 'a' })], [], NOON);
+    expect(lists()).toBe(0);
+    ledger.commit(run, [], [claimOf(1)], NOON);
+    ledger.commit(run, [resultOf(1, { state: 'rejected', reason: 'status', messageId: null })], [], NOON);
+    expect(lists()).toBe(1);
+  });
+
   it('is of only one recipient where the API gave several one id, and the report says which', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(3));

@@ -85,7 +85,7 @@ describe('while the list is that of the run', () => {
     ['bo', [3]],
     ['bath', [0, 1, 2, 3, 4, 5]],
     ['bath smith', [2]],
-    ['nobody', []],
+    ['unknown', []],
   ])('its people are found by %j', async (q, rows) => {
     expect(await found(q)).toEqual(rows);
     expect(await found(q, '&sort=line')).toEqual(rows);
