@@ -310,7 +310,7 @@ async function ledgerSays(campaign: Campaign, nowMs: number) {
   using ledger = ledgerHere(campaign, nowMs);
   const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
   const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
-  const notes = [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
+  const notes = [...pauses.map((pause) => pauseText(pause)), ...(await fenceNotes(campaign.project))];
   return { notes, former: former === null ? [] : [former] };
 }
 

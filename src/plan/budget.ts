@@ -3,10 +3,11 @@ import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimBudget } from '../ledger/records.ts';
 import type { Budget, Campaign, Environment, Project } from '../model.ts';
+import { type Formats, PLAIN } from '../report/locale.ts';
 import { addDays, createDayOf, DAY_MS, dayText, iso } from '../util/time.ts';
-import { formatMoney, unitsOf } from '../util/units.ts';
+import { unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
-import { hasCost, money, mostMicros, unknownCosts } from './limits.ts';
+import { exactly, hasCost, mostMicros, unknownCosts } from './limits.ts';
 
 interface Period {
   /** `2026-11`, `2026-W48`, `2026-11-25`. */
@@ -170,9 +171,9 @@ function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): re
   const isEver = costMicros > maxMicros;
   const allowed =
     spentMicros === null || isEver
-      ? `the budget of ${environment} allows ${money(maxMicros, state)} ${EACH[per]}`
-      : `the budget of ${environment} has ${money(leftMicros, state)} left in ${period} (${spentText(state)})`;
-  const message = `The plan may cost ${money(costMicros, state)}; ${allowed}.`;
+      ? `the budget of ${environment} allows ${exactly(maxMicros, state)} ${EACH[per]}`
+      : `the budget of ${environment} has ${exactly(leftMicros, state)} left in ${period} (${spentText(state)})`;
+  const message = `The plan may cost ${exactly(costMicros, state)}; ${allowed}.`;
   const other = `send to fewer recipients, or raise environments.${environment}.budget.max in handbill.yaml`;
   const hint = isEver ? `It fits into no period: ${other}.` : `Send it from ${nextText(state)} on, ${other}.`;
   return [problem('over-budget', message, { at: { file }, hint })];
@@ -182,15 +183,23 @@ function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): re
 export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
   if (state === null || state.currency === null || state.spentMicros === null) return [];
   const severity = leftOf(state) * LITTLE <= state.maxMicros ? 'warning' : 'note';
-  return [{ ...warning('budget', `${budgetText(state)} What is left: ${money(leftOf(state), state)}.`), severity }];
+  return [
+    {
+      ...warning(
+        'budget',
+        `${budgetText(state)} What is left: ${PLAIN.money(unitsOf(leftOf(state)), state.currency)}.`,
+      ),
+      severity,
+    },
+  ];
 }
 
 /** A fifth of the budget. */
 const LITTLE = 5;
 
 /** `production: 120.00 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (Europe/London).` */
-export function budgetText(state: BudgetState): string {
-  return `${state.environment}: ${spentText(state)} in ${state.period}, until ${nextText(state)}.`;
+export function budgetText(state: BudgetState, formats: Formats = PLAIN): string {
+  return `${state.environment}: ${spentText(state, formats)} in ${state.period}, until ${nextText(state)}.`;
 }
 
 /** The words of a start that the budget halts (failures.md, A7); `unpriced`: because of a message without a price. */
@@ -214,8 +223,10 @@ function leftOf({ maxMicros, spentMicros }: BudgetState): number {
   return Math.max(0, maxMicros - (spentMicros ?? 0));
 }
 
-function spentText(state: BudgetState): string {
-  return `${formatMoney(unitsOf(state.spentMicros ?? 0))} of ${money(state.maxMicros, state)} spent`;
+function spentText({ spentMicros, maxMicros, currency }: BudgetState, { money }: Formats = PLAIN): string {
+  // A code behind the amounts is needed once, a sign in front of each.
+  const spent = money(unitsOf(spentMicros ?? 0), currency).replace(` ${currency}`, '');
+  return `${spent} of ${money(unitsOf(maxMicros), currency)} spent`;
 }
 
 function nextText({ next, timeZone }: BudgetState): string {

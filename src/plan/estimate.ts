@@ -14,9 +14,9 @@ import type {
   StepMessage,
 } from '../model.ts';
 import { type Formats, PLAIN } from '../report/locale.ts';
-import { safeLine } from '../util/escape.ts';
 import { fromRoot } from '../util/paths.ts';
 import { iso } from '../util/time.ts';
+import { unitsOf } from '../util/units.ts';
 import { listWithAnd } from '../util/words.ts';
 
 export interface Forecaster {
@@ -319,11 +319,8 @@ export function listCost({ costMicros, currency, unpriced, fallback, waiting }: 
 
 export function listCostText({ now, waiting, currency, unpriced }: ListCost, formats: Formats = PLAIN): string | null {
   if (now === null) return null;
-  const { money, number } = formats;
-  const amountOf = (range: CostRange): string => {
-    const [low = 0, high = 0] = [range.low, range.high].map((micros) => Math.round(micros / 1e4) / 100);
-    return `${low === high ? '' : `${money(low, null)} to `}${money(high, safeLine(currency ?? ''))}`;
-  };
+  const { moneyRange, number } = formats;
+  const amountOf = ({ low, high }: CostRange): string => moneyRange(unitsOf(low), unitsOf(high), currency);
   const amount = waiting === null ? amountOf(now) : `${amountOf(now)}, later ${amountOf(waiting)}`;
   return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
 }

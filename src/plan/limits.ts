@@ -1,8 +1,9 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import { ALLOWABLE, type Allowable, type Campaign } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
+import { exactMoney } from '../report/locale.ts';
 import { number } from '../report/words.ts';
-import { formatMoney, microsOf, unitsOf } from '../util/units.ts';
+import { microsOf, unitsOf } from '../util/units.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
@@ -113,8 +114,8 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
   const allowedMicros = microsOf(maxCost);
   if (costMicros === null || costMicros <= allowedMicros) return unknown;
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
-  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(allowedMicros, estimate)}.`;
-  const own = worst.mostExpensive === null ? '' : ` (${money(worst.mostExpensive.costMicros, estimate)})`;
+  const message = `The plan ${may} ${exactly(costMicros, estimate)}; limits.maxCost allows ${exactly(allowedMicros, estimate)}.`;
+  const own = worst.mostExpensive === null ? '' : ` (${exactly(worst.mostExpensive.costMicros, estimate)})`;
   const hint = `This row has the most expensive message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
   const at = rowOf(campaign, worst.mostExpensive?.line ?? null);
   return [...unknown, problem('too-expensive', message, { at, hint })];
@@ -161,6 +162,6 @@ export function rowOf(campaign: Campaign, line: number | null): { readonly file:
   return line === null ? { file: campaign.recipients.file } : { file: campaign.recipients.file, line };
 }
 
-export function money(micros: number, { currency }: Pick<Estimate, 'currency'>): string {
-  return `${formatMoney(unitsOf(micros))} ${currency ?? ''}`.trim();
+export function exactly(micros: number, { currency }: Pick<Estimate, 'currency'>): string {
+  return exactMoney(unitsOf(micros), currency);
 }

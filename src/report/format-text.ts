@@ -145,11 +145,11 @@ function facts(report: Report, { formats = PLAIN }: ReportOptions, paint: Paint)
 
 /** `60.99 EUR · 1,435 parts · 12 replied · 3 opted out · 1,240 requests, 6 retries, 19.4/s`, without zeros. */
 function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
-  const { number, count: countOf, money } = formats;
+  const { count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;
   const requests = [countOf(posted, 'request')];
   if (retried > 0) requests.push(countOf(retried, 'retry', 'retries'));
-  if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
+  if (perSecond > 0) requests.push(`${formats.rate(perSecond)}/s`);
   const uncounted = uncountedWords(report.requests, formats);
   requests.push(...uncounted);
   const { parts, cost } = report.sms;

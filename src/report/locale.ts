@@ -1,6 +1,6 @@
+import { safeLine } from '../util/escape.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { utcText } from '../util/time.ts';
-import { formatMoney } from '../util/units.ts';
 
 /** Writes figures and times for people, never for programs. Words stay English. */
 export interface Formats {
@@ -12,9 +12,18 @@ export interface Formats {
   count(count: number, noun: string, several?: string): string;
   /** With one decimal. Only nothing is 0%, and only everything is 100%. */
   percent(part: number, whole: number): string;
+  /** In the decimals of the currency; a smaller amount is `under` the smallest. */
   money(units: number, currency: string | null | undefined): string;
+  /** From the lowest amount to the highest; one amount where both are written the same. */
+  moneyRange(low: number, high: number, currency: string | null | undefined): string;
+  /** With one decimal, without a unit of time. */
+  rate(perSecond: number): string;
   milliseconds(ms: number): string;
   duration(ms: number): string;
+  /** How much longer something takes, and until when: `about 36 min, until 13:22`. */
+  left(ms: number, nowMs: number): string;
+  /** `13:22` */
+  clock(ms: number): string;
   /** An ISO 8601 instant; other text is unchanged. */
   instant(iso: string): string;
 }
@@ -28,6 +37,17 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
   const figures = onDemand(() => new Intl.NumberFormat(locale));
   const shares = onDemand(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }));
   const times = onDemand(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone }));
+  const clocks = onDemand(() => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone }));
+  const clock = (ms: number): string => clocks().format(ms);
+  const amounts = (currency: string | null | undefined) => {
+    const decimals = decimalsOf(currency);
+    const style = currency ? ({ style: 'currency', currency } as const) : {};
+    return new Intl.NumberFormat(locale, {
+      ...style,
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    });
+  };
   // A short duration has one decimal, a very short one two: `0.42 ms`, `1.2 s`.
   const inLocale = (text: string): string =>
     text.replace(/^\d+\.\d+/, (figure) =>
@@ -35,6 +55,8 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
         Number(figure),
       ),
     );
+  const money: Formats['money'] = (units, currency) =>
+    shownAmount(units, currency, (amount) => amounts(currency).format(amount));
   return {
     locale,
     timeZone,
@@ -45,13 +67,16 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
       if (part === whole) return shares().format(1);
       return shares().format(Math.min(Math.max(Math.round((part / whole) * 1000), 1), 999) / 1000);
     },
-    money(units, currency) {
-      const digits = { minimumFractionDigits: 2, maximumFractionDigits: 6 };
-      const style = currency ? ({ style: 'currency', currency } as const) : {};
-      return new Intl.NumberFormat(locale, { ...style, ...digits }).format(units);
+    money,
+    moneyRange(low, high, currency) {
+      const all = amounts(currency);
+      return all.format(low) === all.format(high) ? money(high, currency) : all.formatRange(low, high);
     },
+    rate: (perSecond) => figures().format(Math.round(perSecond * 10) / 10),
     milliseconds: (ms) => inLocale(milliseconds(ms)),
     duration: (ms) => inLocale(duration(ms)),
+    left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,
+    clock,
     instant(iso) {
       const ms = Date.parse(iso);
       return Number.isNaN(ms) ? iso : times().format(ms);
@@ -83,9 +108,43 @@ export function percent(part: number, whole: number): string {
   return tenths === 0 ? '< 0.1%' : `${(Math.min(tenths, 999) / 10).toFixed(1)}%`;
 }
 
-/** `1.20`, or `1.20 EUR` where the currency is known. */
+/** `1.20`, or `1,201.20 EUR` where the currency is known; `under 0.01 EUR`. */
 export function money(units: number, currency: string | null | undefined): string {
-  return currency ? `${formatMoney(units)} ${currency}` : formatMoney(units);
+  const decimals = decimalsOf(currency);
+  return shownAmount(units, currency, (amount) => withCode(amount.toFixed(decimals), currency));
+}
+
+/** `12.42 to 27.17 EUR`. */
+function moneyRange(low: number, high: number, currency: string | null | undefined): string {
+  const [least, most] = [low, high].map((amount) => withCode(amount.toFixed(decimalsOf(currency)), null));
+  return least === most ? money(high, currency) : `${least} to ${withCode(most ?? '', currency)}`;
+}
+
+/** At least two decimals, as many as it has: for an amount that a limit is compared with. */
+export function exactMoney(units: number, currency: string | null | undefined): string {
+  return withCode(units.toFixed(6).replace(/0{1,4}$/, ''), currency);
+}
+
+function withCode(amount: string, currency: string | null | undefined): string {
+  return `${amount.replace(BEFORE_THREES, ',')}${currency ? ` ${safeLine(currency)}` : ''}`;
+}
+
+function shownAmount(units: number, currency: string | null | undefined, format: (units: number) => string): string {
+  const least = 10 ** -decimalsOf(currency);
+  return units > 0 && units < least ? `under ${format(least)}` : format(units);
+}
+
+/** The tables of Intl take 14 ms: those with two decimals that most projects have do without. */
+const USUAL: ReadonlySet<string> = new Set(['EUR', 'GBP', 'USD', 'CHF']);
+
+function decimalsOf(currency: string | null | undefined): number {
+  // A plan file that was changed can hold any text.
+  if (!currency || USUAL.has(currency) || !/^[A-Z]{3}$/.test(currency)) return 2;
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+export function rate(perSecond: number): string {
+  return number(Math.round(perSecond * 10) / 10);
 }
 
 /** `0.42 ms`, `12 ms`, `1.2 s`. */
@@ -103,10 +162,23 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
+/** An estimate is not precise to the second: `40 s`, `36 min`, `2 h 10 min`. */
+export function roughly(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (ms < 55_000) return `${Math.max(5, Math.ceil(ms / 5_000) * 5)} s`;
+  if (minutes < 90) return `${Math.max(1, minutes)} min`;
+  const tens = Math.round(minutes / 10);
+  return `${Math.floor(tens / 6)} h${tens % 6 === 0 ? '' : ` ${(tens % 6) * 10} min`}`;
+}
+
 /** `2026-11-21 09:00:00 UTC`; text that is not ISO 8601 is unchanged. */
 export function instant(iso: string): string {
   const ms = Date.parse(iso);
   return Number.isNaN(ms) ? iso : utcText(ms);
+}
+
+function clock(ms: number): string {
+  return utcText(ms, 'minute').slice('2026-11-21 '.length);
 }
 
 const numbers = onDemand(() => new Intl.NumberFormat('en-GB'));
@@ -119,7 +191,11 @@ export const PLAIN: Formats = {
   count: countOf,
   percent,
   money,
+  moneyRange,
+  rate,
   milliseconds,
   duration,
+  left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,
+  clock,
   instant,
 };

@@ -1,12 +1,12 @@
 import type { Pause, ReportedPause } from '../model.ts';
 import { shellWord } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
-import { instant } from './words.ts';
+import { type Formats, PLAIN } from './locale.ts';
 
 type Scope = Pick<Pause, 'environment' | 'campaign'>;
 
 /** One sentence that another may follow, whatever punctuation the reason has. */
-export function pauseText(pause: Pause | ReportedPause): string {
+export function pauseText(pause: Pause | ReportedPause, { instant }: Formats = PLAIN): string {
   const { who, reason, since } = 'since' in pause ? pause : reportedPause(pause);
   return `${pausedScope(pause)} has been paused since ${instant(since)} by ${who}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`;
 }

@@ -52,7 +52,7 @@ function headlineOf(report: Judged, say: Formats): string {
   const { state, halt, paused, closedAt } = report;
   if (closedAt !== undefined) return `Closed on ${say.instant(closedAt)}: it sends nothing more.`;
   if (state === 'running') return `Sending: ${say.percent(...progressOf(report))} done.`;
-  const pause = paused === undefined ? '' : pauseText(paused);
+  const pause = paused === undefined ? '' : pauseText(paused, say);
   // The halt of a pause says the same.
   if (state === 'halted' && halt?.rule === 'paused' && pause !== '') return pause;
   const ended = {

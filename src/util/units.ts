@@ -82,9 +82,3 @@ export function unitsOf(micros: number): number {
 export function microsOf(units: number): number {
   return Math.round(units * MICROS_PER_UNIT);
 }
-
-/** The amount for eyes: at least two decimals, as many as it has (`0.0425`, `12.50`). */
-export function formatMoney(units: number): string {
-  const [whole = '0', decimals = ''] = units.toFixed(6).split('.');
-  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
-}

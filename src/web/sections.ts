@@ -82,9 +82,7 @@ export function endsBar(report: Report, formats: Formats): Html {
 export function endsSection({ report, formats, currency, link }: ShownRun): Html {
   const { totals, replies, sms } = report;
   if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
-  const { cost } = sms;
-  // Cents are enough at a glance.
-  const price = cost === null ? null : formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency);
+  const price = sms.cost === null ? null : formats.money(sms.cost, currency);
   const more = [
     ...(price === null ? [] : [`Cost ${price}${sms.parts === 0 ? '' : ` for ${formats.count(sms.parts, 'part')}`}.`]),
     ...(replies === undefined ? [] : [`Replies from ${repliesText(replies, formats)}.`]),
@@ -245,7 +243,7 @@ export function figuresOf({ report, formats, currency }: ShownRun): Html {
   const posted = [
     number(requests.posted),
     count(requests.retried, 'retry', 'retries'),
-    `${number(Math.round(requests.perSecond * 10) / 10)} a second`,
+    `${formats.rate(requests.perSecond)} a second`,
     ...uncounted,
   ];
   const messages = Object.entries(sms.encodings).map(([encoding, some]) => `${count(some, 'message')} in ${encoding}`);

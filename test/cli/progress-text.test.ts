@@ -11,10 +11,10 @@ const LIST: Shown = { label: 'Checking', done: 12_000_000, total: 30_000_000, un
 
 describe('the line of progress', () => {
   test.each([
-    [200, 'Checking  ━━━━━━━━━───────────────  12 of 30 MB  (40%)  4.0 MB/s  4.5 s left'],
-    [59, 'Checking  12 of 30 MB  (40%)  4.0 MB/s  4.5 s left'],
-    [39, '12 of 30 MB  (40%)  4.5 s left'],
-    [19, '(40%)  4.5 s left'],
+    [200, 'Checking  ━━━━━━━━━───────────────  12 of 30 MB  (40%)  4.0 MB/s  5 s left'],
+    [59, 'Checking  12 of 30 MB  (40%)  4.0 MB/s  5 s left'],
+    [36, '12 of 30 MB  (40%)  5 s left'],
+    [19, '(40%)  5 s left'],
     [8, '(40%)'],
   ])('%i columns wide', (width, line) => {
     expect(progressText(LIST, 4_000_000, { width, chars: UNICODE })).toBe(line);
@@ -34,7 +34,7 @@ describe('the line of progress', () => {
     figures.toDo = 5000;
     for (let i = 0; i < 1200; i++) finished(i < 1190 ? 'accepted' : 'rejected');
     expect(progressText(shownOf(figures), 350, { width: 99, chars: ASCII })).toBe(
-      '#####-------------------  1,200 of 5,000  (24%)  350/s  11 s left  1,190 ok  10 no',
+      '#####-------------------  1,200 of 5,000  (24%)  350/s  15 s left  1,190 ok  10 no',
     );
     figures.waits = { why: 'canary', untilMs: 0 };
     expect(progressText(shownOf(figures), 0, { width: 79, chars: ASCII })).toMatch(/waits until \d\d:\d\d \(canary\)/);
@@ -50,14 +50,14 @@ describe('the line of progress', () => {
     ] as const)
       for (let i = 0; i < count; i++) finished(state);
     const line = progressText(shownOf(figures), 3500, { width: 79, chars: UNICODE });
-    expect(line).toMatch(/^[━─]{10,24} {2}11,465 of 1,204,000 {2}\(0%\) {2}3,500\/s {2}5 min 41 s left/);
+    expect(line).toMatch(/^[━─]{10,24} {2}11,465 of 1,204,000 {2}\(0%\) {2}3,500\/s {2}6 min left/);
     const narrower = { ...shownOf(figures), total: 120_000 };
     expect(progressText(narrower, 350, { width: 79, chars: UNICODE })).toMatch(/^[━─]{10,24} .* left {2}9,720 ok/);
   });
   it('has no megabytes of a list that has not one', () => {
     const small: Shown = { ...LIST, done: 400_000, total: 900_000 };
     expect(progressText(small, 100_000, { width: 79, chars: ASCII })).toBe(
-      'Checking  ##########--------------  (44%)  5.0 s left',
+      'Checking  ##########--------------  (44%)  5 s left',
     );
   });
   it('is never wider than the terminal', () => {

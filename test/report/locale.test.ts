@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { formatReport, PRINT_FORMATS, type ReportFormat } from '../../src/report/formats.ts';
-import { createFormats, PLAIN } from '../../src/report/locale.ts';
+import { createFormats, exactMoney, PLAIN } from '../../src/report/locale.ts';
 import type { ReportOptions } from '../../src/report/record.ts';
 import { reportPage } from '../../src/web/report/report.ts';
 import { handbillHere } from '../cli/in-process.ts';
@@ -33,8 +33,15 @@ describe('in German', () => {
     [german.percent(5, 5), '100 %'],
     [german.percent(0, 0), '0 %'],
     [german.money(1234.5, 'EUR'), '1.234,50 €'],
-    [german.money(0.0425, 'EUR'), '0,0425 €'],
+    [german.money(0.0425, 'EUR'), '0,04 €'],
+    [german.money(0.004, 'EUR'), 'under 0,01 €'],
+    [german.money(1234.5, 'JPY'), '1.235 ¥'],
+    [german.money(1.5, 'KWD'), '1,500 KWD'],
     [german.money(2, null), '2,00'],
+    [german.moneyRange(12.42, 27.17, 'EUR'), '12,42–27,17 €'],
+    [german.moneyRange(12.421, 12.424, 'EUR'), '12,42 €'],
+    [german.rate(8.26), '8,3'],
+    [german.left(36.4 * 60_000, Date.UTC(2026, 10, 21, 12, 46)), 'about 36 min, until 14:22'],
     [german.milliseconds(0.42), '0,42 ms'],
     [german.milliseconds(1204), '1,2 s'],
     [german.milliseconds(12), '12 ms'],
@@ -49,6 +56,22 @@ describe('in German', () => {
 
 it('is as ever without a locale', () => {
   expect(createFormats(null, 'Europe/Berlin')).toBe(PLAIN);
+});
+
+describe('without a locale', () => {
+  test.each<[written: string, expected: string]>([
+    [PLAIN.money(1069.2419, 'EUR'), '1,069.24 EUR'],
+    [PLAIN.money(0.009, 'EUR'), 'under 0.01 EUR'],
+    [PLAIN.money(0, 'EUR'), '0.00 EUR'],
+    [PLAIN.money(3.1, null), '3.10'],
+    [PLAIN.money(1500, 'JPY'), '1,500 JPY'],
+    [PLAIN.moneyRange(12.42, 1027.17, 'EUR'), '12.42 to 1,027.17 EUR'],
+    [exactMoney(1000.00042, 'EUR'), '1,000.00042 EUR'],
+    [PLAIN.left(20_000, 0), 'about 20 s, until 00:00 UTC'],
+    [PLAIN.left(130 * 60_000, 0), 'about 2 h 10 min, until 02:10 UTC'],
+  ])('%s', (written, expected) => {
+    expect(written).toBe(expected);
+  });
 });
 
 describe('a report in the locale of its project', () => {

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
 import { ledgerText } from '../../operations/warnings.ts';
-import { duration, number } from '../../report/words.ts';
+import { roughly } from '../../report/locale.ts';
+import { number } from '../../report/words.ts';
 import type { RunEvent } from '../../send/event.ts';
 import type { Figures } from '../../send/progress.ts';
 import { safe } from '../../util/escape.ts';
@@ -173,7 +174,7 @@ export function startProgressLine(
   };
 }
 
-/** `1,200 of 5,000  (24%)  350/s  11 s left  1,190 ok  10 no` */
+/** `1,200 of 5,000  (24%)  350/s  15 s left  1,190 ok  10 no` */
 export function shownOf(figures: Readonly<Figures>): Shown {
   const { finished, toDo, waits } = figures;
   const counts = Object.entries(finished).filter(([, count]) => count > 0);
@@ -226,7 +227,7 @@ const BAR_MOST = 24;
 const WIDE = 72;
 
 /**
- * `Checking  ━━━━━━────────  1,200 of 5,000 (24%)  350/s  11 s left  1,190 ok`. A narrow terminal shows the most
+ * `Checking  ━━━━━━────────  1,200 of 5,000 (24%)  350/s  15 s left  1,190 ok`. A narrow terminal shows the most
  * important parts: the share, the time left, the count, the rate.
  *
  * @param perSecond null if it is not known yet
@@ -269,7 +270,7 @@ function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
 function leftText({ done, total }: Shown, perSecond: number | null): string | null {
   if (total === 0) return null;
   if (perSecond === null || perSecond <= 0) return 'starting';
-  return `${duration((Math.max(0, total - done) * 1000) / perSecond)} left`;
+  return `${roughly((Math.max(0, total - done) * 1000) / perSecond)} left`;
 }
 
 /** The parts that fit, in their order, without those of the highest ranks. */

@@ -102,7 +102,7 @@ function runsSection({ formats }: View, shown: readonly Judged[], total: number,
         state,
         formats.number(report.totals.recipients),
         ...counts,
-        cost === null ? '' : formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency),
+        cost === null ? '' : formats.money(cost, currency),
       ],
     };
   });

@@ -14,15 +14,15 @@ export interface Formats extends ReportFormats {
 function createFormats(locale: string, timeZone: string): Formats {
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const isEnglish = /^en\b/.test(locale);
-  const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone });
   const days = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone });
+  const own = formatsIn(locale, timeZone);
   const dayOf = createDayOf(timeZone);
   return {
-    ...formatsIn(locale, timeZone),
+    ...own,
     soon(ms, nowMs) {
       const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
       const day = ahead === 0 ? '' : ahead === 1 ? 'tomorrow ' : `${days.format(ms)}, `;
-      return html`<time datetime="${new Date(ms).toISOString()}"${isEnglish || ahead < 2 ? null : html` lang="${locale}"`}>${day}${clock.format(ms)}</time>`;
+      return html`<time datetime="${new Date(ms).toISOString()}"${isEnglish || ahead < 2 ? null : html` lang="${locale}"`}>${day}${own.clock(ms)}</time>`;
     },
     time(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : value;

@@ -49,7 +49,7 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
       ]),
     ),
     live('next', await nextSection(site, view, all, judges)),
-    live('budgets', moneySection(site, open)),
+    live('budgets', moneySection(site, open, view)),
     live(
       'runs',
       html`<section><h2>Recent runs</h2>${all.length === 0 ? null : filterForm(q)}${campaignsTable(view, lines, found.length, q)}${pager(
@@ -96,7 +96,7 @@ function goingSection({ formats, nowMs }: View, going: readonly Judged[]): Html 
     const isKnown = one.figures?.cameBack != null;
     const end =
       rate > 0 && of > done ? html`<span>about ${formats.soon(nowMs + ((of - done) / rate) * 1000, nowMs)}</span>` : '';
-    const pace = rate > 0 ? `${formats.number(Math.round(rate * 10) / 10)} a second` : 'nothing in the last minute';
+    const pace = rate > 0 ? `${formats.rate(rate)} a second` : 'nothing in the last minute';
     return {
       cells: [who(one), isKnown ? bar : 'being counted', isKnown ? end : '', isKnown ? pace : '', runLink(one)],
     };
@@ -191,10 +191,10 @@ const NEXT = [
   { title: 'Schedule' },
 ];
 
-function moneySection({ reading: { project }, context }: Site, open: OpenLedger | null): Html {
+function moneySection({ reading: { project }, context }: Site, open: OpenLedger | null, { formats }: View): Html {
   const budgets = open === null ? [] : budgetsNow(project, open.ledger, context.now());
   if (budgets.length === 0) return html``;
-  return section('Money', html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget)}</p>`)}`);
+  return section('Money', html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget, formats)}</p>`)}`);
 }
 
 function filterForm(q: string): Html {

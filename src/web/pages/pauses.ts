@@ -15,7 +15,9 @@ export function pausesBanner(view: View, pauses: readonly Pause[], scopes: reado
   const how = (pause: Pause) =>
     view.actions === 'on' ? null : html` In a terminal: <code>${resumeCommand(pause)}</code>`;
   return html`${pauses.map(
-    (pause) => html`<div class="notice bad${touches(pause) ? '' : ' line'}" role="alert"><p><b>${pauseText(pause)}</b>${
+    (
+      pause,
+    ) => html`<div class="notice bad${touches(pause) ? '' : ' line'}" role="alert"><p><b>${pauseText(pause, view.formats)}</b>${
       touches(pause)
         ? html`</p>
 <p>Nothing is sent there until it is resumed.`

@@ -52,11 +52,12 @@ interface RunData extends ShownRun {
   readonly figures: RunFigures | null;
 }
 
-function runPage({ formats }: View, data: RunData): Content {
+function runPage(view: View, data: RunData): Content {
+  const { formats } = view;
   const { report, figures } = data;
   const title = titleOf(formats, report);
   const none = html``;
-  const top = live('head', head(formats, data));
+  const top = live('head', head(view, data));
   if (figures === null) {
     const counting = live('totals', html`<p class="soft">Counting: this scans all recipients.</p>`);
     const later = ['causes', 'steps', 'why', 'variants', 'figures'].map((id) => live(id, none));
@@ -97,7 +98,8 @@ function saidOf(formats: View['formats'], report: Report): string {
   return `${report.campaign}: ${report.state === 'running' ? `${formats.percent(tenth, 1)} done.` : verdictText(report, formats)}`;
 }
 
-function head(formats: View['formats'], data: RunData): Html {
+function head(view: View, data: RunData): Html {
+  const { formats } = view;
   const { report, perSecond, figures } = data;
   const { run, environment, state, startedAt, finishedAt } = report;
   const tookMs = Math.max(0, Date.parse(finishedAt ?? '') - Date.parse(startedAt));
@@ -105,16 +107,13 @@ function head(formats: View['formats'], data: RunData): Html {
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
 ${verdictSection(data)}
-${state === 'running' && figures?.cameBack ? progress(formats, report, perSecond) : null}
+${state === 'running' && figures?.cameBack ? progress(view, report, perSecond) : null}
 ${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;
 }
 
-function progress(formats: View['formats'], report: Report, rate: number): Html {
+function progress({ formats, nowMs }: View, report: Report, rate: number): Html {
   const [done, of] = progressOf(report);
-  const left = rate > 0 && of > done ? `, about ${formats.duration(((of - done) / rate) * 1000)} left` : '';
-  const pace =
-    rate > 0
-      ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
-      : 'nothing in the last minute';
+  const left = rate > 0 && of > done ? `, ${formats.left(((of - done) / rate) * 1000, nowMs)}` : '';
+  const pace = rate > 0 ? `${formats.rate(rate)} a second over the last minute${left}` : 'nothing in the last minute';
   return html`<p><progress max="${of}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of)}</strong> (${formats.percent(done, of)}), ${pace}.</p>`;
 }
