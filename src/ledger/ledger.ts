@@ -259,6 +259,8 @@ export interface Ledger {
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
   /** When a row of this run was last claimed; null: none was. One scan of the list. */
   lastClaimMs(run: RunRecord): number | null;
+  /** Messages whose outcome was recorded since then, in ms since 1970. One scan of the list. */
+  triedSince(run: RunRecord, sinceMs: number): number;
   /** Keys and rows in list order, without recipients that an amended list no longer had. */
   keys(run: RunRecord): Iterable<readonly [key: string, row: number]>;
   /** The state of a row while the list is unchanged; null if row and key do not belong together. */

@@ -25,13 +25,20 @@ export function reader(
   connection: Connection,
   runs: RunStore,
   counts: CountStore,
-): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'keys' | 'stateOf'> {
+): Pick<
+  Ledger,
+  'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'triedSince' | 'keys' | 'stateOf'
+> {
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
       OR (state = ?3 AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL))`,
   );
   const lastClaim = connection.query('SELECT max(claimed_at) FROM recipients WHERE list = ?');
+  const tried = connection.query(
+    `SELECT count(*) FROM recipients WHERE list = ?1 AND updated_at >= ?2
+      AND (state = 'accepted' OR state = 'rejected' OR state = 'failed' OR state = 'in-doubt')`,
+  );
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
       encoding, cost_micros, updated_at, claimed_at, delivery,
@@ -83,6 +90,8 @@ export function reader(
     },
 
     lastClaimMs: (run) => (lastClaim.get(runs.listOf(run).list)?.[0] ?? null) as number | null,
+
+    triedSince: (run, sinceMs) => Number(tried.get(runs.listOf(run).list, sinceMs)?.[0]),
 
     *keys(run) {
       const { list } = runs.listOf(run);

@@ -15,7 +15,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
-import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
+import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
@@ -133,6 +133,8 @@ export interface DueItem {
   readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
   /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
+  /** When it goes out; null for a follow-up, and where the campaign cannot be read. */
+  readonly schedule: Schedule | null;
   /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
   readonly exit: ExitStatus;
   /** `due` reported the same refusal of the campaign within the last hour. */
@@ -303,6 +305,7 @@ const NOTHING = {
   why: null,
   missed: null,
   next: null,
+  schedule: null,
   result: null,
   isRepeated: false,
 } as const;
@@ -346,7 +349,8 @@ async function* stepsOf(
   options.onEvent?.({ kind: 'campaign', campaign, environment });
   const following = 'clock' in one ? one.clock.next(nowMs) : null;
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
-  const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
+  const { name, file, schedule } = campaign;
+  const about = { ...NOTHING, campaign: name, file, next, schedule };
   let steps: readonly Step[];
   let runs: readonly DueRun[];
   let pause: Pause | null;
@@ -371,7 +375,7 @@ async function* stepsOf(
     yield { ...about, ...failure(error) };
     return;
   }
-  if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
+  if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: pausedWarning(pause) };
   for (const step of steps) {
     const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
     const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step, seen)] : [];

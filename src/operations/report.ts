@@ -25,6 +25,7 @@ import { END_OPTIONS, endOf } from '../report/ends.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
 import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
+import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -432,6 +433,23 @@ export function summaries(
   return newestFirst(ledger.runs())
     .filter(isMeant)
     .map((run) => summarise(ledger, run));
+}
+
+/** When runs in progress will be done at the pace of their last minute, by id, in ms since 1970. */
+export function expectedEnds(
+  ledger: Pick<Ledger, 'runById' | 'triedSince'>,
+  reports: readonly Report[],
+  nowMs: number,
+): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const report of reports.filter(({ state }) => state === 'running')) {
+    const [run] = ledger.runById(report.run);
+    if (run === undefined) continue;
+    const pace = paceOf(ledger.triedSince(run, nowMs - 60_000), run.lastStartAtMs, nowMs);
+    const leftMs = leftOf(report, pace);
+    if (leftMs !== null) ends.set(report.run, nowMs + leftMs);
+  }
+  return ends;
 }
 
 function madeFrom(commit: string): (run: RunRecord) => boolean {

@@ -8,7 +8,8 @@ import { findCampaigns } from '../campaign/find.ts';
 import { projectsFrom, readCampaign } from '../campaign/load.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, FollowUp, Schedule } from '../model.ts';
+import { quietLedger } from '../ledger/quiet.ts';
+import type { Campaign, FollowUp, Pause, Schedule } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import {
   type Caller,
@@ -55,7 +56,7 @@ export const SCHEDULE = {
 } as const satisfies OptionTable;
 
 /** The number of times that are listed, and the instant from which. */
-export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof SCHEDULE> {}
+export interface ScheduleOptions extends ProjectOptions, OptionsOf<typeof SCHEDULE> {}
 
 export interface ScheduledCampaign {
   readonly campaign: string;
@@ -84,6 +85,8 @@ export interface ScheduleResult {
   readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
   /** Occurrences of these campaigns that `due` on this machine missed in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
+  /** In force for one of these campaigns, or for an environment as a whole; of a ledger on this machine. */
+  readonly pauses: readonly Pause[];
 }
 
 /**
@@ -100,6 +103,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
     cwd: options.cwd,
     env: options.env,
     now: fromMs,
+    ledger: options.ledger,
   });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
     const { notAfterMs } = campaign.send;
@@ -114,7 +118,11 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   const missed: MissedOccurrence[] = [];
   for (const project of projects.values()) missed.push(...(await missedOccurrences(project, options.now())));
   const own = missed.filter((one) => all.some(({ name }) => name === one.campaign));
-  return { campaigns: times, followUps: following, refused, missed: own };
+  const pauses = [...projects.keys()].flatMap((path) => {
+    using ledger = quietLedger(path, options.now());
+    return (ledger?.pauses() ?? []).filter((pause) => pause.id === null || all.some(({ id }) => id === pause.id));
+  });
+  return { campaigns: times, followUps: following, refused, missed: own, pauses };
 }
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */

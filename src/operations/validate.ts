@@ -3,9 +3,7 @@ import { approverFaults } from '../approval/approver-faults.ts';
 import { findCampaigns, peek } from '../campaign/find.ts';
 import { loadCampaign as load, type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
 import { type Diagnostic, HandbillError, problem, refuse, SUMMARY_CODE, warning } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
-import { openExistingLedger } from '../ledger/open.ts';
+import { quietLedger } from '../ledger/quiet.ts';
 import type { Campaign, ListSpec } from '../model.ts';
 import { budgetState, checkBudget } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
@@ -23,7 +21,8 @@ import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { openList } from '../recipients/read.ts';
 import { pauseText } from '../report/pause-words.ts';
 import { countOf, number } from '../report/words.ts';
-import { isPostgres } from '../util/ledger-address.ts';
+import { clockOf, followUpText } from '../schedule/occurrence.ts';
+import { nextWords } from '../schedule/words.ts';
 import type { Meter } from '../util/long-work.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
@@ -78,6 +77,8 @@ export interface ValidatedFile {
   readonly name: string | null;
   readonly errors: number;
   readonly warnings: number;
+  /** When it goes out by itself, in words; null: by hand, or it cannot be read. */
+  readonly schedule: string | null;
   /** Null where the list was not read to its end. */
   readonly estimate: Estimate | null;
   /** The sample that was read because the list is not there; null: the list was read. */
@@ -151,12 +152,13 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
   for (const file of found.files) {
     checked = displayPath(file, cwd);
     const before = { errors: collector.errors + collector.repeated, warnings: collector.warnings };
-    const { estimate, sample } = await checkFile(file, options, collector, shared);
+    const { estimate, sample, schedule = null } = await checkFile(file, options, collector, shared);
     files.push({
       file: checked,
       name: (await peek(file))?.name ?? null,
       errors: collector.errors + collector.repeated - before.errors,
       warnings: collector.warnings - before.warnings,
+      schedule,
       estimate,
       sample,
     });
@@ -205,16 +207,23 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
   await collector.addAll(former);
   const { recipients: list } = reading.campaign;
   const sample = list.sampled === undefined ? null : list.file;
+  const schedule = await scheduleOf(reading.campaign, options.at);
   if (list.sampled === undefined) await collector.addAll(await sampleFaults(list));
   else if (shared.sampled === null) await collector.add(list.sampled);
   else shared.sampled.push(list.sampled);
   try {
-    return { estimate: await checkList(reading.campaign, options, collector, shared.lists), sample };
+    return { estimate: await checkList(reading.campaign, options, collector, shared.lists), sample, schedule };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     await collector.addAll(error.diagnostics, error.total);
-    return { estimate: null, sample };
+    return { estimate: null, sample, schedule };
   }
+}
+
+async function scheduleOf({ schedule, after, send }: Campaign, nowMs: number): Promise<string | null> {
+  if (schedule === null) return followUpText(after);
+  const next = (await clockOf(schedule)).next(nowMs);
+  return nextWords(schedule, next === null || next > (send.notAfterMs ?? next) ? null : next, nowMs);
 }
 
 /** Where list and sample are both there: they must have the same columns. */
@@ -305,23 +314,13 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   return estimate;
 }
 
-/** Pauses, fences, and an earlier id of the campaign. Ignores an unreadable ledger, and connects to no server. */
+/** Pauses, fences, and an earlier id of the campaign. */
 async function ledgerSays(campaign: Campaign, nowMs: number) {
-  using ledger = ledgerHere(campaign, nowMs);
+  using ledger = campaign.recipients.sampled === undefined ? quietLedger(campaign.project.ledger, nowMs) : null;
   const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
   const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
   const notes = [...pauses.map((pause) => pauseText(pause)), ...(await fenceNotes(campaign.project))];
   return { notes, former: former === null ? [] : [former] };
-}
-
-function ledgerHere({ project, recipients }: Campaign, nowMs: number): Ledger | null {
-  if (isPostgres(project.ledger) || recipients.sampled !== undefined) return null;
-  try {
-    return openExistingLedger(project.ledger, { nowMs, leaveNothing: true });
-  } catch (error) {
-    if (error instanceof HandbillError || error instanceof LedgerError) return null;
-    throw error;
-  }
 }
 
 /** The key is needed to send, but not on the machine that validates. */

@@ -70,6 +70,17 @@ export function progressOf({ totals }: Pick<Report, 'totals'>): readonly [done: 
   return [of - totals.pending - totals.deferred, of];
 }
 
+/** Ms until a run in progress will be done at this pace; null: not known. */
+export function leftOf(report: Pick<Report, 'totals'>, perSecond: number): number | null {
+  const [done, of] = progressOf(report);
+  return perSecond > 0 && of > done ? ((of - done) * 1000) / perSecond : null;
+}
+
+/** @param tried - messages of the last minute */
+export function paceOf(tried: number, lastStartAtMs: number | null, nowMs: number): number {
+  return (tried * 1000) / Math.min(60_000, Math.max(1000, nowMs - (lastStartAtMs ?? nowMs)));
+}
+
 function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
 import type { CampaignShape } from '../report/tally.ts';
+import { paceOf } from '../report/verdict.ts';
 import { summarise } from '../send/summary.ts';
 import { type Html, html } from '../util/escape.ts';
 import type { RunFigures } from './counts.ts';
@@ -41,9 +42,7 @@ export function judge(
     figures?.cameBack ?? null,
   );
   // The time left of a run in progress changes with the clock only.
-  const nowMs = site.context.now();
-  const sinceStartMs = Math.max(1_000, nowMs - (run.lastStartAtMs ?? nowMs));
-  const perSecond = ((figures?.lastMinute ?? 0) * 1_000) / Math.min(60_000, sinceStartMs);
+  const perSecond = paceOf(figures?.lastMinute ?? 0, run.lastStartAtMs, site.context.now());
   return { run, report, figures, perSecond };
 }
 

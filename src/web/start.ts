@@ -106,7 +106,7 @@ function createComing(read: () => Promise<ScheduleResult>): () => Promise<Schedu
     untilMs = performance.now() + 30_000;
     last = read().catch((error: unknown) => {
       if (!(error instanceof HandbillError)) throw error;
-      return { campaigns: [], followUps: [], refused: [], missed: [] };
+      return { campaigns: [], followUps: [], refused: [], missed: [], pauses: [] };
     });
     return last;
   };

@@ -497,7 +497,7 @@ describe('the command', () => {
     expect(await dryRun('2026-07-04T12:00:00Z')).toMatchObject({
       status: 0,
       stdout: '',
-      stderr: 'Nothing is due. Next: hello at 2026-07-06T08:00:00Z.\n',
+      stderr: 'Nothing is due. hello: weekdays 09:00 (Europe/London), next 2026-07-06 09:00.\n',
     });
     expect(await dryRun('2026-07-04T12:00:00Z', '--quiet')).toMatchObject({ status: 0, stdout: '', stderr: '' });
     const json = JSON.parse((await dryRun(at, '--format', 'json')).stdout);

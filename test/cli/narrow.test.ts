@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { displayWidth } from '../../src/util/table.ts';
+import { recordRun, withLedger } from '../web/serve-ledger.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -33,7 +35,7 @@ it('11 runs are 11 lines below their titles, by name where that is enough', asyn
     const lines = out.trimEnd().split('\n');
     expect(lines).toHaveLength(12);
     expect(lines[0]).toMatch(/^state +run +occurrence +started/);
-    expect(lines[1]).toMatch(new RegExp(`^interrupted +${ids[10]} +2026-11-19T08:0.* 10:10`));
+    expect(lines[1]).toMatch(new RegExp(`^interrupted +${ids[10]} +2026-11-19T08:00Z +10:10`));
     expect(lines[11]).toMatch(/^interrupted +regional-announcement-0 +once +10:00/);
     for (const line of lines) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
     // A program finds each run by its id, and all of its facts.
@@ -41,6 +43,37 @@ it('11 runs are 11 lines below their titles, by name where that is enough', asyn
     for (const id of ids) expect(piped.out).toMatch(new RegExp(` ${id} +sandbox `));
     const tomorrow = await handbillHere(root, ['runs'], { ...AT_80, now: () => T0 + 86_400_000 });
     expect(tomorrow.out).toContain('2026-11-20 10:10');
+  } finally {
+    await remove();
+  }
+});
+
+it('a run in progress has its share and the time of its end; names that are too long cost a column, not its end', async () => {
+  const { root, remove } = await projectWith({ 'handbill.yaml': 'timeZone: Europe/Paris\n' });
+  try {
+    const place = join(root, '.handbill', 'ledger.db');
+    const rows = Array.from({ length: 100 }, (_, i) => (i < 30 ? {} : ({ state: 'pending' } as const)));
+    const about = { campaign: 'water-notice', atMs: T0, isKilled: true };
+    const [going, , other] = withLedger(place, (ledger) => [
+      recordRun(ledger, about, rows),
+      recordRun(ledger, { campaign: 'a-reminder-of-every-weekday', occurrence: '2026-11-18T08:00:00Z', atMs: T0 }, [
+        {},
+      ]),
+      recordRun(ledger, { campaign: 'a-reminder-of-every-weekday', occurrence: '2026-11-19T08:00:00Z', atMs: T0 }, [
+        {},
+      ]),
+    ]);
+    using lock = new DisposableStack();
+    lock.adopt(acquireRunLock(place, going), (held) => held?.release());
+    const { out } = await handbillHere(root, ['runs'], { ...AT_80, now: () => T0 + 31_000 });
+    // 30 of 100 in 31 s: 72 s for the others.
+    expect(out).toMatch(/^running +water-notice +(?:once +)?10:00 +30% +until 10:01$/m);
+    expect(out).toContain(other.id);
+    expect(out).not.toContain('…');
+    expect(out).not.toContain('sandbox');
+    const tomorrow = await handbillHere(root, ['runs'], { ...AT_80, now: () => T0 + 90_000_000 });
+    expect(tomorrow.out).toMatch(/^running +water-notice +2026-11-20 10:00 +30%$/m);
+    expect(tomorrow.out).not.toContain('until');
   } finally {
     await remove();
   }
@@ -101,6 +134,40 @@ it('the first instant of a schedule is also a time from now', async () => {
     };
     expect(await inWords('2026-11-20T08:35:00Z')).toBe('in 25 min');
     expect(await inWords('2026-11-20T13:00:00Z')).toBe('in 20 h');
+  } finally {
+    await remove();
+  }
+});
+
+it('says schedules in words, and a pause of what it shows', async () => {
+  const files = {
+    ...campaign('morning', 'Hi', 'schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }\n'),
+    ...campaign('by-hand', 'Hi'),
+  };
+  const { root, remove } = await projectWith(files);
+  try {
+    withLedger(join(root, '.handbill', 'ledger.db'), (ledger) => {
+      ledger.pause({ environment: 'sandbox', campaign: 'morning' }, { reason: 'wrong text', who: 'ann', nowMs: T0 });
+      ledger.pause({ environment: 'sandbox', campaign: 'gone' }, { reason: 'no', who: 'ann', nowMs: T0 });
+    });
+    const at = ['--at', '2026-11-22T12:00:00Z'];
+    const now = () => T0 + 60_000;
+    const paused = 'morning in sandbox has been paused since 2026-11-20 09:00:00 UTC by ann: wrong text.';
+    const words = 'weekdays 09:00 (Europe/London), next tomorrow 09:00';
+    const times = await handbillHere(root, ['schedule', ...at], { ...AT_80, now });
+    expect(times.out).toMatch(
+      /^morning in sandbox has been paused .*\n {2}text.\nmorning {2}weekdays 09:00 {2}Europe\/London, catch-up\n/,
+    );
+    expect(times.out).not.toContain('gone');
+    const due = await handbillHere(root, ['due', '--dry-run', ...at], { now });
+    expect(due.err).toContain(`Nothing is due. morning: ${words}.\n`);
+    expect(due.err.replaceAll(/\s+/g, ' ')).toContain(paused);
+    expect(due.err).not.toContain('gone');
+    const one = await handbillHere(root, ['validate', 'morning', ...at], { now });
+    expect(one.out).toBe(`morning: 1 recipient, 1 to send, 1 part: ok\n  ${words}\n`);
+    const both = await handbillHere(root, ['validate', ...at], { now, tableWidth: 120 });
+    expect(both.out).toContain(`ok      ${words}`);
+    expect((await handbillHere(root, ['validate', ...at], { ...AT_80, now })).out).not.toContain('weekdays');
   } finally {
     await remove();
   }

@@ -91,7 +91,15 @@ function documentOf(rows: number): ValidationDocument {
   gatherer.add(problem('unknown-name', 'No column is called "x".', { at: { file: 'z.yaml', line: 3 } }), 'z.yaml');
   const errors = rows * 7 + 1;
   const names = ['a/campaign.yaml', ...['b', 'c', 'd', 'e', 'f', 'g', 'z'].map((name) => `${name}.yaml`)];
-  const files = names.map((file) => ({ file, name: null, errors: 1, warnings: 0, estimate: null, sample: null }));
+  const files = names.map((file) => ({
+    file,
+    name: null,
+    errors: 1,
+    warnings: 0,
+    schedule: null,
+    estimate: null,
+    sample: null,
+  }));
   const validation: Validation = {
     diagnostics: [],
     files,

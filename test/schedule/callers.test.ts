@@ -344,7 +344,7 @@ describe('handbill schedule', () => {
     const ended = await runCli(['schedule', '--at', '2026-10-23T12:00:00Z', '--next', '3'], { cwd: root });
     expect(ended).toMatchObject({ status: 0, stderr: '' });
     expect(ended.stdout).toBe(
-      'hello  30 1 * * *  Europe/London, catch-up\n' +
+      'hello  every day 01:30  Europe/London, catch-up\n' +
         '  Sat, 24 Oct 2026, 01:30 BST  2026-10-24T00:30:00Z  in 13 h\n' +
         '  Sun, 25 Oct 2026, 01:30 BST  2026-10-25T00:30:00Z\n' +
         '  Mon, 26 Oct 2026, 01:30 GMT  2026-10-26T01:30:00Z\n',

@@ -8,6 +8,7 @@ import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { PLAIN } from '../../report/locale.ts';
 import { reviewStep, sendCommand } from '../../report/next-steps.ts';
 import { countOf, reasonCounts } from '../../report/words.ts';
+import { nextWords } from '../../schedule/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
@@ -189,7 +190,8 @@ function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): st
 }
 
 /** The last lines: that nothing was due, and what is next; that some campaigns were not checked, or replies wait. */
-function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
+function printLast(result: DueResult, printing: DuePrinting): void {
+  const { quiet, err } = printing;
   // cron mails each line: with `quiet` this one is only printed where the fetch of this call brought replies.
   const isNew = result.fetched.some(({ files }) => files.some(({ replies }) => replies > 0));
   if (result.review > 0 && (isNew || !quiet)) {
@@ -198,10 +200,15 @@ function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
   }
   if (result.stopped) err('Stopped before every campaign was checked. The next call checks the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
-  const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
-  const [first] = next.toSorted((a, b) => (a.at < b.at ? -1 : 1));
-  if (result.items.length === 0) err(`${NOTHING_SCHEDULED}\n`);
-  else err(first === undefined ? 'Nothing is due.\n' : `Nothing is due. Next: ${first.name} at ${first.at}.\n`);
+  const next = result.items.flatMap(({ next, campaign, schedule }) =>
+    next === null || schedule === null ? [] : [{ next, campaign, schedule }],
+  );
+  const [first] = next.toSorted((a, b) => (a.next < b.next ? -1 : 1));
+  const words = first && ` ${first.campaign}: ${nextWords(first.schedule, first.next, Date.parse(result.at))}.`;
+  err(result.items.length === 0 ? `${NOTHING_SCHEDULED}\n` : `Nothing is due.${safeLine(words ?? '')}\n`);
+  // A pause of the environment is that of each campaign.
+  const paused = result.items.flatMap(({ diagnostics }) => diagnostics);
+  complain(printing, [...new Map(paused.map((one) => [one.message, one])).values()]);
 }
 
 /** One document, described by schemas/due.schema.json. */
@@ -211,7 +218,7 @@ async function printResult(result: DueResult, { quiet, out }: DuePrinting): Prom
   const fetched = result.fetched.map(({ isRepeated: _, ...one }) => {
     return { ...one, diagnostics: one.diagnostics.map(diagnosticRecord) };
   });
-  const campaigns = items.map(({ result: sent, diagnostics, isRepeated: _, ...item }) => ({
+  const campaigns = items.map(({ result: sent, diagnostics, isRepeated: _, schedule: _written, ...item }) => ({
     ...item,
     report: sent?.report ?? null,
     diagnostics: diagnostics.map(diagnosticRecord),

@@ -5,13 +5,13 @@ import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
-import { summaries } from '../../operations/report.ts';
+import { expectedEnds, summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
 import { countOf, number } from '../../report/words.ts';
+import { soonText } from '../../schedule/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
-import { createOffset } from '../../util/time.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
@@ -31,7 +31,9 @@ const CLOSE_FLAGS = {
 } as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
-  const list = command.command('list', { isDefault: true }).description('Shows the runs, last active first.');
+  const list = command
+    .command('list', { isDefault: true })
+    .description('Shows the runs, last active first, and about when those in progress will be done.');
   addOptions(list, LIST_FLAGS, context);
   configureClose(command, context);
   addExamples(command, [
@@ -51,6 +53,7 @@ export function configure(command: Command, context: CommandContext): void {
         given.format === 'json'
           ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
           : `${paused}${spent}${runsTable(runs, {
+              endsMs: expectedEnds(ledger, runs, context.now()),
               width: context.tableWidth ?? context.width,
               colour: context.colour.out,
               nowMs: context.now(),
@@ -105,19 +108,26 @@ interface RunsShown {
   /** Infinity: a program may read it, so that each run has its id and all its facts. */
   readonly width: number;
   readonly colour: boolean;
+  /** When runs in progress will be done, by id, in ms since 1970. */
+  readonly endsMs: ReadonlyMap<string, number>;
   readonly nowMs: number;
   readonly timeZone: string;
   readonly withCommits: boolean;
 }
 
 /** A terminal gets a line for each run: by its campaign's name where that names one run, without what all have in common. */
-function runsTable(runs: readonly Report[], { width, colour, nowMs, timeZone, withCommits }: RunsShown): string {
+function runsTable(
+  runs: readonly Report[],
+  { width, colour, endsMs, nowMs, timeZone, withCommits }: RunsShown,
+): string {
   if (runs.length === 0) return withCommits ? 'No run from this commit.\n' : 'No run yet.\n';
   const isWhole = !Number.isFinite(width);
   const counts = Map.groupBy(runs, ({ campaign }) => campaign);
-  const offset = createOffset(timeZone);
-  const clock = (ms: number): string => new Date(ms + offset(ms)).toISOString().slice(0, '2026-11-21T09:00'.length);
-  const today = clock(nowMs).slice(0, '2026-11-21'.length);
+  const clock = (ms: number): string => soonText(ms, nowMs, timeZone);
+  const untilOf = ({ run }: Report): string => {
+    const ms = endsMs.get(run);
+    return ms === undefined ? '' : `until ${clock(ms)}`;
+  };
   const doubts = runs.some(({ totals }) => totals.inDoubt > 0);
   const differ = (of: (run: Report) => string): boolean => isWhole || new Set(runs.map(of)).size > 1;
   const right = { align: 'right' as const };
@@ -131,9 +141,15 @@ function runsTable(runs: readonly Report[], { width, colour, nowMs, timeZone, wi
     [({ state }) => state, { title: 'state', style }],
     [nameOf, { title: 'run' }],
     [environmentOf, { title: 'environment', shrink: true, drop: 2 }, differ(environmentOf)],
-    [occurrenceOf, { title: 'occurrence', shrink: true, drop: 1 }, differ(occurrenceOf)],
-    [({ startedAt }) => clock(Date.parse(startedAt)).replace(`${today}T`, '').replace('T', ' '), { title: 'started' }],
+    // `--occurrence` takes an instant without its seconds too.
+    [
+      (run) => (isWhole ? occurrenceOf(run) : occurrenceOf(run).replace(/:00Z$/, 'Z')),
+      { title: 'occurrence', drop: 1 },
+      differ(occurrenceOf),
+    ],
+    [({ startedAt }) => clock(Date.parse(startedAt)), { title: 'started' }],
     [doneShare, { title: 'done', ...right }],
+    [untilOf, { title: 'ends' }, endsMs.size > 0],
     [done, { title: 'accepted', ...right, drop: 3 }],
     withCommits
       ? [({ commits = [] }) => shortCommits(commits), { title: 'commit' }]

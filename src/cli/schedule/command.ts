@@ -14,6 +14,8 @@ import {
   schedule,
   scheduleCallers,
 } from '../../operations/schedule.ts';
+import { pauseText } from '../../report/pause-words.ts';
+import { scheduleWords } from '../../schedule/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
@@ -53,11 +55,11 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
-  const { campaigns, followUps, refused, missed } = await schedule(paths, {
+  const { campaigns, followUps, refused, missed, pauses } = await schedule(paths, {
     ...flags,
-    cwd: context.cwd,
-    now: context.now,
+    ...optionsHere(context, flags.ledger),
   });
+  for (const pause of pauses) await context.out(`${safeLine(pauseText(pause))}\n`);
   for (const [i, campaign] of campaigns.entries()) {
     await context.out(
       `${i === 0 ? '' : '\n'}${timesText(campaign, flags.at ?? context.now(), context.tableWidth ?? context.width)}`,
@@ -75,12 +77,9 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 
-function timesText(
-  { campaign, cron, at, timeZone, missed, next }: ScheduledCampaign,
-  nowMs: number,
-  width: number,
-): string {
-  const title = safeLine(`${campaign}  ${at ?? cron}  ${timeZone}, ${missed}`);
+function timesText(scheduled: ScheduledCampaign, nowMs: number, width: number): string {
+  const { campaign, timeZone, missed, next } = scheduled;
+  const title = safeLine(`${campaign}  ${scheduleWords(scheduled)}  ${timeZone}, ${missed}`);
   const rows = next.map(({ local, occurrence }, i) => [
     local,
     occurrence,

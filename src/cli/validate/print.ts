@@ -211,12 +211,13 @@ function filesText(files: readonly ValidatedFile[], { tableWidth, width }: Comma
   const named = files.map((file) => ({ ...file, shown: shownName(file, isOnce(file)) }));
   if (files.length < 2) return named.map(fileLine).join('');
   const sorted = named.toSorted((a, b) => Number(a.errors > 0) - Number(b.errors > 0));
-  const rows = sorted.map(({ shown, errors, estimate }) => [
+  const rows = sorted.map(({ shown, errors, schedule, estimate }) => [
     shown,
     estimate === null ? '' : number(estimate.rows),
     estimate === null ? '' : number(estimate.send),
     estimate === null || Object.keys(estimate.encodings).length === 0 ? '' : number(estimate.parts),
     errors === 0 ? 'ok' : countOf(errors, 'error'),
+    schedule ?? '',
     estimate === null ? '' : leftOut(estimate),
   ]);
   const sum = (of: (estimate: Estimate) => number): string =>
@@ -233,6 +234,7 @@ function filesText(files: readonly ValidatedFile[], { tableWidth, width }: Comma
       { title: 'to send', ...right },
       { title: 'parts', ...right, drop: 1 },
       {},
+      { title: 'schedule', drop: 3 },
       { title: 'left out', shrink: true, drop: 2 },
     ],
     { width: tableWidth ?? width },
@@ -250,7 +252,8 @@ function leftOut({ skipped, deferred, invalid }: Estimate): string {
   return all.flatMap(([reason, count]) => (count > 0 ? [`${number(count)} ${reason}`] : [])).join(', ');
 }
 
-function fileLine({ shown, errors, estimate }: ValidatedFile & { readonly shown: string }): string {
+function fileLine({ shown, errors, schedule, estimate }: ValidatedFile & { readonly shown: string }): string {
   const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
-  return `${safeLine(shown)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
+  const when = schedule === null ? '' : `  ${safeLine(schedule)}\n`;
+  return `${safeLine(shown)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n${when}`;
 }

@@ -68,7 +68,7 @@ async function nextSection(site: Site, { formats, nowMs }: View, campaign: Own |
   if (schedule === null) return html`<p>${followUpText(after) ?? 'Sent by hand: it has no schedule.'}</p>`;
   const scheduled = (await site.coming()).campaigns.find((one) => one.campaign === name);
   const dates = (scheduled?.next ?? []).map(({ occurrence }) => Date.parse(occurrence)).filter((ms) => ms > nowMs);
-  const words = scheduleWords({ cron: schedule.cron, at: schedule.at?.written ?? null });
+  const words = scheduleWords(schedule);
   const expression = words === whenText(schedule) ? '' : ` · ${whenText(schedule)}`;
   const list =
     dates.length === 0

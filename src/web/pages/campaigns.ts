@@ -39,7 +39,7 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
               schedule:
                 campaign.schedule === null
                   ? followUpText(campaign.after)
-                  : `${scheduleWords({ cron: campaign.schedule.cron, at: campaign.schedule.at?.written ?? null })} (${campaign.schedule.timeZone})`,
+                  : `${scheduleWords(campaign.schedule)} (${campaign.schedule.timeZone})`,
             },
       errors: diagnostics.filter(({ severity }) => severity === 'error').length,
       warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,

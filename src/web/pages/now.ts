@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../ledger/records.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { budgetsNow, budgetText } from '../../plan/budget.ts';
-import { progressOf, verdictOf } from '../../report/verdict.ts';
+import { leftOf, progressOf, verdictOf } from '../../report/verdict.ts';
 import { scheduleWords } from '../../schedule/words.ts';
 import { stateOf } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -92,10 +92,10 @@ function goingSection({ formats, nowMs }: View, going: readonly Judged[]): Html 
   const rows = going.map((one) => {
     const [done, of] = progressOf(one.report);
     const rate = one.perSecond;
+    const leftMs = leftOf(one.report, rate);
     const bar = html`<div><progress max="${Math.max(1, of)}" value="${done}" aria-label="${one.run.name}: recipients done"></progress>${formats.number(done)} of ${formats.number(of)} (${formats.percent(done, of)})</div>`;
     const isKnown = one.figures?.cameBack != null;
-    const end =
-      rate > 0 && of > done ? html`<span>about ${formats.soon(nowMs + ((of - done) / rate) * 1000, nowMs)}</span>` : '';
+    const end = leftMs === null ? '' : html`<span>about ${formats.soon(nowMs + leftMs, nowMs)}</span>`;
     const pace = rate > 0 ? `${formats.rate(rate)} a second` : 'nothing in the last minute';
     return {
       cells: [who(one), isKnown ? bar : 'being counted', isKnown ? end : '', isKnown ? pace : '', runLink(one)],

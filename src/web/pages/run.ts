@@ -1,7 +1,7 @@
 import type { Report } from '../../model.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
-import { progressOf, verdictText } from '../../report/verdict.ts';
+import { leftOf, progressOf, verdictText } from '../../report/verdict.ts';
 import { keptWords } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import type { RunFigures } from '../counts.ts';
@@ -113,7 +113,8 @@ ${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;
 
 function progress({ formats, nowMs }: View, report: Report, rate: number): Html {
   const [done, of] = progressOf(report);
-  const left = rate > 0 && of > done ? `, ${formats.left(((of - done) / rate) * 1000, nowMs)}` : '';
+  const leftMs = leftOf(report, rate);
+  const left = leftMs === null ? '' : `, ${formats.left(leftMs, nowMs)}`;
   const pace = rate > 0 ? `${formats.rate(rate)} a second over the last minute${left}` : 'nothing in the last minute';
   return html`<p><progress max="${of}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of)}</strong> (${formats.percent(done, of)}), ${pace}.</p>`;
 }
