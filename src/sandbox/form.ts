@@ -92,7 +92,6 @@ export interface Refusal {
   /** In small letters and hyphens. */
   readonly code: string;
   readonly detail: string;
-  readonly digits?: string | undefined;
 }
 
 /** By position. */

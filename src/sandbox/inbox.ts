@@ -77,10 +77,9 @@ export class Inbox {
   }
 }
 
-/** `none`: no answer came. */
-export function countIn(answers: Record<string, number>, status: number | undefined): void {
-  const name = status ?? 'none';
-  answers[name] = (answers[name] ?? 0) + 1;
+/** `none`: no answer came, or no report. */
+export function countIn(counts: Record<string, number>, name: number | string = 'none'): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }
 
 /**

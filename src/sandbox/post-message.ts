@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Word } from '../providers/rules.ts';
 import { safeLine } from '../util/escape.ts';
 import { receiveBody } from '../util/http-server.ts';
 import { mask } from '../util/redact.ts';
@@ -11,7 +12,6 @@ import {
   acceptedJson,
   addressesOf,
   countOf,
-  isContactAt,
   type Message,
   type MessageChecker,
   NOT_A_MESSAGE,
@@ -23,7 +23,7 @@ import {
   UNSUPPORTED,
 } from './form.ts';
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
-import { type ProviderApi, type ProviderRequest, wordBy } from './provider-api.ts';
+import { type ProviderApi, wordBy } from './provider-api.ts';
 import type { Reporter } from './reporter.ts';
 
 export interface SandboxState {
@@ -75,8 +75,7 @@ export async function postMessage(
     answerProblem(outgoing, 413, { detail: 'The body is larger than 1 MiB.' }, { Connection: 'close' });
     return;
   }
-  const reply =
-    state.provider === null ? decide(state, incoming.headers, body) : replyBy(state.provider, state, incoming, body);
+  const reply = replyTo(state, incoming, body);
   keep(state, reply, body);
   const { message, takenAs, refusals } = reply;
   if (state.reporter !== undefined && message !== undefined && takenAs !== undefined) {
@@ -123,138 +122,16 @@ function logLine({ number, status, scenario, id, refused, to: addresses }: Recei
   return safeLine(`#${number} ${status ?? 'no answer'}${script}${to}${not}${id === undefined ? '' : ` ${id}`}`);
 }
 
-function decide(state: SandboxState, headers: IncomingHttpHeaders, body: Buffer): Reply {
-  if (headers['x-api-key'] !== state.apiKey) {
-    return refuse(401, { detail: 'The header X-Api-Key is missing or not the key of this sandbox.' });
-  }
-  if (!isPlainJson(headers)) {
-    return refuse(415, { detail: 'The body must be application/json in UTF-8, not compressed.' });
-  }
-  if (!isUtf8(body)) return refuse(400, { detail: 'The body is not UTF-8.' });
-  const text = body.toString('utf8');
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return refuse(400, { detail: 'The body is not JSON.' });
-  }
-  const { checker, maxRecipients } = state;
-  if (!checker.isMessage(message)) {
-    const errors = checker.faults();
-    // Clients show the detail, so it has the first fault too.
-    const place = errors[0] === undefined ? '' : `: ${errors[0].pointer} ${errors[0].detail}`;
-    return refuse(NOT_A_MESSAGE, { detail: `The body is not a message${place}.`, errors });
-  }
-  if (countOf(message) > maxRecipients) {
-    const detail = `The message has ${countOf(message)} recipients, and at most ${maxRecipients} are taken.`;
-    return { ...refuse(413, { detail, code: 'too-many-recipients' }), to: addressesOf(message) };
-  }
-  return answerMessage(state, message, text);
-}
-
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
-
-function isPlainJson({ 'content-encoding': encoding, 'content-type': type }: IncomingHttpHeaders): boolean {
-  if (encoding !== undefined && encoding !== 'identity') return false;
-  return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
-}
-
-function refuse(status: number, problem: Problem): Reply {
-  return { status, refusals: NO_REFUSALS, write: (outgoing) => answerProblem(outgoing, status, problem) };
-}
-
-/** An ending has priority over the device. A refusal is about one recipient; the first other answer is about all. */
-function answerMessage(state: SandboxState, message: Message, text: string): Reply {
-  const isOnly = countOf(message) === 1;
-  const refusals = new Map<number, Refusal>();
-  let chosen: Ending | undefined;
-  const to = addressesOf(message);
-  for (const [i, address] of to.entries()) {
-    const isContact = isContactAt(message, i);
-    const ending = endingOf(address, isContact, state.scripts);
-    const refusal = ending === undefined ? unsupported(state, address, isContact, message.channel) : refusalBy(ending);
-    if (refusal !== undefined && (ending === undefined || !isOnly)) refusals.set(i, refusal);
-    else if (ending?.answer !== undefined) chosen ??= ending;
-  }
-  const [only] = refusals.values();
-  if (isOnly && only !== undefined) {
-    return { ...refuse(only.status, { detail: only.detail, code: only.code }), to, digits: only.digits };
-  }
-  const answer = answerNow(state, chosen, text);
-  const usual = (status: number, id: string): Usual =>
-    isSuccess(status)
-      ? { status, type: 'application/json', text: acceptedJson(id, message, refusals) }
-      : { status, type: PROBLEM_TYPE, text: problemJson(status, SCRIPTED) };
-  return { ...play(state, chosen, answer, refusals, usual), to, message };
-}
-
-/** The answer of a provider to one request: of its examples, those that the endings of the addresses choose. */
-function replyBy(api: ProviderApi, state: SandboxState, incoming: IncomingMessage, body: Buffer): Reply {
-  if (!isUtf8(body)) return refuse(400, { detail: 'The body is not UTF-8.' });
-  const text = body.toString('utf8');
-  const request = api.read(incoming.url ?? '/', incoming.headers, text);
-  if ('detail' in request) return refuse(request.status, { detail: request.detail });
-  const { to } = request;
-  if (to.length > state.maxRecipients) {
-    const detail = `The request has ${to.length} recipients, and ${api.title} takes at most ${state.maxRecipients}.`;
-    return { ...refuse(413, { detail }), to };
-  }
-  const endings = to.map((address) => endingOf(address, false, state.scripts));
-  const chosen = endings.find((ending) => ending?.answer !== undefined && refusalBy(ending) === undefined);
-  const answer = answerNow(state, chosen, text);
-  const whole = wordBy(answer.status);
-  const words = to.map((address, i) => {
-    if (whole !== 'accepted') return whole;
-    const ending = endings[i];
-    if (ending === chosen || ending === undefined)
-      return takesChannel(state, address, request) ? 'accepted' : 'unsupported';
-    return wordBy(ending.answer?.status);
-  });
-  const refusals = new Map(words.flatMap((word, i) => (word === 'accepted' ? [] : [[i, REFUSED] as const])));
-  const only = endings.find((ending) => ending?.answer !== undefined);
-  const asked = answer.status ?? only?.answer?.status ?? ACCEPTED;
-  const usual = (_: number, id: string): Usual => {
-    const { status, headers, text: said } = api.answer(words, asked, request, id);
-    return { status, type: headers['Content-Type'] ?? '', text: said, headers };
-  };
-  return { ...play(state, chosen ?? only, answer, refusals, usual), to };
-}
-
-const REFUSED: Refusal = { status: 400, code: 'refused', detail: 'Scripted.' };
-
-function takesChannel({ devices, scripts }: SandboxState, address: string, { form }: ProviderRequest): boolean {
-  const [channel, ...others] = form.channels ?? [];
-  const device = address.includes('@') ? undefined : deviceOf(address, devices, scripts);
-  return channel === undefined || others.length > 0 || device === undefined || takes(device, channel);
-}
-
-/** Not about one recipient of several: the key, credit, the rate, the size, and a client that gave up. */
-const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 425, 429, 499]);
-
-function refusalBy({ digits, answer }: Ending): Refusal | undefined {
-  const status = answer?.status ?? 0;
-  if (status < 400 || status > 499 || ABOUT_THE_REQUEST.has(status)) return undefined;
-  const title = statusTitle(status);
-  return { status, code: title.toLowerCase().replaceAll(' ', '-'), detail: `Scripted: ${title}.`, digits };
-}
-
-function unsupported(state: SandboxState, address: string, isContact: boolean, channel: string): Refusal | undefined {
-  if (isContact || address.includes('@')) return undefined;
-  const device = deviceOf(address, state.devices, state.scripts);
-  if (device === undefined || takes(device, channel)) return undefined;
-  const article = /^[aeiou]/i.test(device.label) ? 'an' : 'a';
-  return {
-    ...UNSUPPORTED,
-    detail: `The recipient cannot receive ${channel}: the device is ${article} ${device.label}.`,
-  };
-}
-
-const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
-
-/** By the request's body: an answer that comes once is not given to the same request again. */
-function answerNow(state: SandboxState, ending: Ending | undefined, text: string): Answer {
-  const wanted: Answer = ending?.answer ?? {};
-  return wanted.once === true && comesAgain(state.throttled, text) ? {} : wanted;
+/** A request that the API takes. */
+interface Asked {
+  readonly to: readonly string[];
+  /** Of the first contact of an address book; those before it are numbers and email addresses. */
+  readonly contactsFrom: number;
+  /** By its name in the API; undefined where it is not known. */
+  readonly channel: string | undefined;
+  readonly message?: Message;
+  /** @param status - that of the ending, if one answers all */
+  usual(status: number | undefined, id: string, refusals: Refusals): Usual;
 }
 
 interface Usual {
@@ -264,18 +141,152 @@ interface Usual {
   readonly headers?: Headers;
 }
 
-/** @param usual - the answer where the ending has no body; it is given the status and the id */
+type Fault = Problem & { readonly status: number };
+
+function replyTo(state: SandboxState, incoming: IncomingMessage, body: Buffer): Reply {
+  const { provider, maxRecipients } = state;
+  const asked = provider === null ? readMessage(state, incoming.headers, body) : readBy(provider, incoming, body);
+  if ('detail' in asked) return refuse(asked);
+  const { to } = asked;
+  if (to.length <= maxRecipients) return answerAsked(state, asked, body);
+  const detail = `The request has ${to.length} recipients, and at most ${maxRecipients} are taken.`;
+  return { ...refuse({ status: 413, detail, code: 'too-many-recipients' }), to };
+}
+
+const NOT_UTF8: Fault = { status: 400, detail: 'The body is not UTF-8.' };
+
+function readMessage(state: SandboxState, headers: IncomingHttpHeaders, body: Buffer): Asked | Fault {
+  if (headers['x-api-key'] !== state.apiKey) {
+    return { status: 401, detail: 'The header X-Api-Key is missing or not the key of this sandbox.' };
+  }
+  if (!isPlainJson(headers)) {
+    return { status: 415, detail: 'The body must be application/json in UTF-8, not compressed.' };
+  }
+  if (!isUtf8(body)) return NOT_UTF8;
+  let message: unknown;
+  try {
+    message = JSON.parse(body.toString('utf8'));
+  } catch {
+    return { status: 400, detail: 'The body is not JSON.' };
+  }
+  const { checker } = state;
+  if (checker.isMessage(message)) return askedBy(message);
+  const errors = checker.faults();
+  // Clients show the detail, so it has the first fault too.
+  const place = errors[0] === undefined ? '' : `: ${errors[0].pointer} ${errors[0].detail}`;
+  return { status: NOT_A_MESSAGE, detail: `The body is not a message${place}.`, errors };
+}
+
+function askedBy(message: Message): Asked {
+  return {
+    to: addressesOf(message),
+    contactsFrom: message.recipients?.length ?? 0,
+    channel: message.channel,
+    message,
+    usual(given, id, refusals) {
+      const [only] = countOf(message) === 1 && given === undefined ? refusals.values() : [];
+      const status = given ?? only?.status ?? ACCEPTED;
+      if (isSuccess(status)) return { status, type: 'application/json', text: acceptedJson(id, message, refusals) };
+      return { status, type: PROBLEM_TYPE, text: problemJson(status, only ?? SCRIPTED) };
+    },
+  };
+}
+
+const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
+
+/** Answered by the examples of a provider that the endings of the addresses choose. */
+function readBy(provider: ProviderApi, { url = '/', headers }: IncomingMessage, body: Buffer): Asked | Fault {
+  if (!isUtf8(body)) return NOT_UTF8;
+  const request = provider.read(url, headers, body.toString('utf8'));
+  if ('detail' in request) return request;
+  const { to, form } = request;
+  const [channel, ...others] = form.channels ?? [];
+  return {
+    to,
+    contactsFrom: to.length,
+    channel: others.length === 0 ? channel : undefined,
+    usual(status, id, refusals) {
+      const words = to.map((_, i) => wordOf(refusals.get(i)));
+      const [first] = refusals.values();
+      const answer = provider.answer(words, status ?? first?.status ?? ACCEPTED, request, id);
+      return { ...answer, type: answer.headers['Content-Type'] ?? '' };
+    },
+  };
+}
+
+function wordOf(refusal: Refusal | undefined): Word {
+  if (refusal === undefined) return 'accepted';
+  return refusal.code === UNSUPPORTED.code ? 'unsupported' : wordBy(refusal.status);
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+function isPlainJson({ 'content-encoding': encoding, 'content-type': type }: IncomingHttpHeaders): boolean {
+  if (encoding !== undefined && encoding !== 'identity') return false;
+  return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
+}
+
+function refuse({ status, ...problem }: Fault): Reply {
+  return { status, refusals: NO_REFUSALS, write: (outgoing) => answerProblem(outgoing, status, problem) };
+}
+
+/** An ending has priority over the device. A refusal is about one recipient; the first other answer is about all. */
+function answerAsked(state: SandboxState, asked: Asked, body: Buffer): Reply {
+  const { to, contactsFrom, channel, message } = asked;
+  const refusals = new Map<number, Refusal>();
+  let chosen: Ending | undefined;
+  for (const [i, address] of to.entries()) {
+    const isContact = i >= contactsFrom;
+    const ending = endingOf(address, isContact, state.scripts);
+    const refusal =
+      ending === undefined ? (isContact ? undefined : unsupported(state, address, channel)) : refusalBy(ending);
+    if (refusal !== undefined && (ending === undefined || to.length > 1)) refusals.set(i, refusal);
+    else if (ending?.answer !== undefined) chosen ??= ending;
+  }
+  const answer = answerNow(state, chosen, body);
+  const { status } = answer;
+  if (status !== undefined && !isSuccess(status))
+    for (const i of to.keys()) refusals.set(i, { status, code: 'scripted', detail: '' });
+  const reply = play(state, chosen, answer, refusals, (id) => asked.usual(status, id, refusals));
+  return { ...reply, to, ...(message === undefined ? {} : { message }) };
+}
+
+/** Not about one recipient of several: the key, credit, the rate, the size, and a client that gave up. */
+const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 425, 429, 499]);
+
+function refusalBy({ answer }: Ending): Refusal | undefined {
+  const status = answer?.status ?? 0;
+  if (status < 400 || status > 499 || ABOUT_THE_REQUEST.has(status)) return undefined;
+  const title = statusTitle(status);
+  return { status, code: title.toLowerCase().replaceAll(' ', '-'), detail: `Scripted: ${title}.` };
+}
+
+function unsupported(state: SandboxState, address: string, channel: string | undefined): Refusal | undefined {
+  const device = address.includes('@') ? undefined : deviceOf(address, state.devices, state.scripts);
+  if (channel === undefined || device === undefined || takes(device, channel)) return undefined;
+  const article = /^[aeiou]/i.test(device.label) ? 'an' : 'a';
+  const detail = `The recipient cannot receive ${channel}: the device is ${article} ${device.label}.`;
+  return { ...UNSUPPORTED, detail };
+}
+
+/** By the request's body: an answer that comes once is not given to the same request again. */
+function answerNow(state: SandboxState, ending: Ending | undefined, body: Buffer): Answer {
+  const wanted: Answer = ending?.answer ?? {};
+  return wanted.once === true && comesAgain(state.throttled, body) ? {} : wanted;
+}
+
+/** @param usual - the answer where the ending has no body */
 function play(
   state: SandboxState,
   ending: Ending | undefined,
   answer: Answer,
   refusals: Refusals,
-  usual: (status: number, id: string) => Usual,
+  usual: (id: string) => Usual,
 ): Reply {
   const { body, cut, delayMs = 0 } = answer;
   const id = state.nextId();
   const isAnswered = cut === undefined || cut === 'half';
-  const said = { headers: answer.headers, ...usual(answer.status ?? ACCEPTED, id), ...body };
+  const said = { headers: answer.headers, ...usual(id), ...body };
   const isGood = isAnswered && isSuccess(said.status);
   const givesId = isGood && said.status !== 204 && body === undefined && cut === undefined;
   const isTaken = ending?.reports === undefined ? isGood : ending.reports.length > 0;
@@ -293,8 +304,8 @@ function play(
 const MAX_THROTTLED = 10_000;
 
 /** True: this body was seen and has not been accepted since. False: it is remembered now. */
-function comesAgain(throttled: Set<string>, text: string): boolean {
-  const key = hash('sha256', text, 'base64');
+function comesAgain(throttled: Set<string>, body: Buffer): boolean {
+  const key = hash('sha256', body, 'base64');
   if (throttled.delete(key)) return true;
   throttled.add(key);
   const [oldest] = throttled;

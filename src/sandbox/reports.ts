@@ -122,7 +122,8 @@ interface TimedFeedback {
 /** Times differ where posts overtake each other, come late or twice. */
 export function planFeedback(
   ending: Ending | undefined,
-  { to, channel }: { readonly to: string; readonly channel: string },
+  to: string,
+  channel: string,
   { shares, delaysMs }: { readonly shares: Shares; readonly delaysMs: Delays },
   chance: Chance,
 ): TimedFeedback[] {

@@ -1,7 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
-import { defaults } from './webhook-defaults.ts';
 
 /** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
 export const SANDBOX_KEY = 'sandbox';
@@ -15,30 +14,29 @@ export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
 /** Beside its id, a report has the `metaData` of the message, only the reference in it, the text, or nothing. */
 export type Echo = (typeof ECHOES)[number];
 
-type Happening =
-  | 'queued'
-  | 'sent'
-  | 'delivered'
-  | 'expired'
-  | 'failed'
-  | 'undeliverable'
-  | 'rejected'
-  | 'read'
-  | 'reply'
-  | 'stop'
-  | 'start'
-  | 'respelled'
-  | 'doubled'
-  | 'reordered'
-  | 'early'
-  | 'late';
+/** How often each thing happens, from 0 to 1, without options. */
+const SHARES = {
+  queued: 0,
+  sent: 1,
+  delivered: 1,
+  expired: 0,
+  failed: 0,
+  undeliverable: 0,
+  rejected: 0,
+  read: 0,
+  reply: 0,
+  stop: 0,
+  start: 0,
+  respelled: 0,
+  doubled: 0,
+  reordered: 0,
+  early: 0,
+  late: 0,
+};
+const DELAYS_MS = { sent: 50, delivered: 200, read: 500, reply: 1_000, late: 5_000 };
 
-/** Each from 0 to 1. */
-export type Shares = Readonly<Record<Happening, number>>;
-export type Delays = Readonly<Record<'sent' | 'delivered' | 'read' | 'reply' | 'late', number>>;
-
-/** Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
-export const DEFAULTS = defaults as Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'>;
+export type Shares = Readonly<Record<keyof typeof SHARES, number>>;
+export type Delays = Readonly<Record<keyof typeof DELAYS_MS, number>>;
 
 export interface WebhookSettings {
   readonly origin: string;
@@ -60,9 +58,31 @@ export interface WebhookSettings {
   readonly maxWaiting: number;
 }
 
+/** Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
+export const DEFAULTS: Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'> = {
+  shares: SHARES,
+  delaysMs: DELAYS_MS,
+  retriesMs: [1_000, 5_000, 30_000, 120_000],
+  hmac: {
+    header: 'x-hub-signature-256',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    prefix: 'sha256=',
+    signed: '{body}',
+    timestampHeader: null,
+    idHeader: null,
+  },
+  echo: 'metadata',
+  batch: 1,
+  atOnce: 4,
+  timeoutMs: 10_000,
+  seed: 1,
+  maxWaiting: 250_000,
+};
+
 type Nested = 'hmac' | 'shares' | 'delaysMs';
 
-/** Their sentences: operations/sandbox.ts; their defaults: webhook-defaults.ts. */
+/** Their sentences: operations/sandbox.ts. */
 export type WebhookOptions = { readonly url: string } & {
   readonly [Name in Nested]?: Partial<WebhookSettings[Name]>;
 } & Partial<Omit<WebhookSettings, Nested | 'origin' | 'path' | 'shownUrl'>>;
@@ -86,7 +106,7 @@ export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
     secret,
     hmac: { ...DEFAULTS.hmac, ...hmac },
     shares,
-    delaysMs: { ...DEFAULTS.delaysMs, ...delaysMs },
+    delaysMs: { ...DELAYS_MS, ...delaysMs },
   };
 }
 
@@ -95,7 +115,7 @@ export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejecte
 export type End = (typeof ENDS)[number];
 
 function sharesOf(given: Partial<Shares>): Shares {
-  const shares = { ...DEFAULTS.shares, ...given };
+  const shares = { ...SHARES, ...given };
   if (given.delivered !== undefined) return shares;
   const others = ENDS.slice(1).reduce((sum, end) => sum + shares[end], 0);
   return { ...shares, delivered: Math.max(0, 1 - others) };
