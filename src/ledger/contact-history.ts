@@ -1,6 +1,6 @@
 import type { Channel } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
-import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import { lazily } from './connection.ts';
 import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.ts';
@@ -221,13 +221,8 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) 
     `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at, topic FROM runs
       WHERE environment = ? AND state <> 'loading' ORDER BY number`,
   );
-  // An earlier version kept an instant as it was written.
   const isExcluded = (campaign: string, occurrence: string): boolean =>
-    rules.exclude.some(
-      (e) =>
-        e.campaign === campaign &&
-        (e.occurrence === null || e.occurrence === occurrence || e.occurrence === canonicalName(occurrence)),
-    );
+    rules.exclude.some((e) => e.campaign === campaign && (e.occurrence === null || e.occurrence === occurrence));
   const { environment } = own;
 
   return {
@@ -255,7 +250,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) 
           topic: (row[10] ?? null) as string | null,
           isExcluded: isExcluded(campaign, occurrence),
           isCounted: inTime && row[7] !== 0,
-          isFollowed: campaign === rules.follows && canonicalName(occurrence) === canonicalName(own.occurrence),
+          isFollowed: campaign === rules.follows && occurrence === own.occurrence,
         };
         return run.isExcluded || run.isCounted || run.isFollowed ? [run] : [];
       }),

@@ -37,7 +37,7 @@ import {
   type Step,
   waitsMs,
 } from '../schedule/choose.ts';
-import { instantOf, occurrenceAt, occurrenceRules, whenText } from '../schedule/occurrence.ts';
+import { instantOf, occurrenceAt, whenText } from '../schedule/occurrence.ts';
 import { requireApproval } from '../send/approved.ts';
 import { isDecidedEarly } from '../send/canary.ts';
 import { unreachedRows } from '../send/deliveries.ts';
@@ -48,7 +48,7 @@ import { lockRun, mustExist } from '../send/run-lock.ts';
 import { findStanding, refuseUncovered } from '../send/standing.ts';
 import { inputHalt } from '../send/stop.ts';
 import { stateOf } from '../send/summary.ts';
-import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { startTask, type Task } from '../util/task.ts';
 import { iso } from '../util/time.ts';
 import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memory.ts';
@@ -388,10 +388,7 @@ async function* stepsOf(
     else if (options.signal.aborted) return;
     else {
       ledgers.close();
-      const done = {
-        ...item,
-        ...(await sendStep(one, environment, { ...step, occurrence: run?.name ?? step.occurrence }, options)),
-      };
+      const done = { ...item, ...(await sendStep(one, environment, step, options)) };
       yield done;
       if (done.exit === EXIT.ledger) return;
     }
@@ -546,8 +543,6 @@ const WORST: readonly ExitStatus[] = [
 ];
 
 interface DueRun extends KnownRun {
-  /** As the ledger has it: an earlier version kept an instant as it was written. */
-  readonly name: string;
   /** Recipients who wait for a window in an unknown time zone; 0 also for a run that is too old to be due. */
   readonly zoneless: number;
 }
@@ -569,18 +564,13 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   const former = formerNameProblem(ledger.campaigns(), campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
-  const rules = occurrenceRules(campaign);
-  const named = new Map<string, RunRecord>();
-  for (const run of ledger.runsOf(identity)) {
-    if (isTest(run.occurrence)) continue;
-    const occurrence = canonicalName(run.occurrence, rules);
-    if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
-  }
-  const now = named.size === 0 ? [] : [...campaign.inputs, ...settingsInputs(campaign, environment)];
+  const all = ledger.runsOf(identity).filter(({ occurrence }) => !isTest(occurrence));
+  const now = all.length === 0 ? [] : [...campaign.inputs, ...settingsInputs(campaign, environment)];
   const kept = now.filter(({ role }) => role === 'campaign' || role === 'settings');
   const isSame = ({ inputs }: RunRecord): boolean =>
     kept.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
-  const runs = [...named].map(([occurrence, run]) => {
+  const runs = all.map((run) => {
+    const { occurrence } = run;
     // A run that follows another began when it was due.
     const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
     // The ledger no longer knows recipients of a purged run, and a closed run sends nothing more.
@@ -588,7 +578,6 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
     const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
     return {
       occurrence,
-      name: run.occurrence,
       state,
       halt: run.halt?.rule ?? null,
       createdAtMs: run.createdAtMs,
@@ -611,7 +600,7 @@ function followedBy({ after, send, split }: Campaign, environment: string, ledge
     const lastMs = ledger.lastClaimMs(run);
     if (lastMs === null) return [];
     const { createdAtMs, startedAtMs } = run;
-    return [{ occurrence: canonicalName(run.occurrence), createdAtMs, firstMs: startedAtMs, lastMs }];
+    return [{ occurrence: run.occurrence, createdAtMs, firstMs: startedAtMs, lastMs }];
   });
 }
 

@@ -3,10 +3,10 @@ import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger, Reach } from '../ledger/ledger.ts';
 import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Decision, Period, Recipient } from '../model.ts';
-import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { idsOf } from './campaign-id.ts';
-import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, runBefore, sentBefore } from './follow-up.ts';
+import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import type { Plan } from './plan.ts';
 import type { Closed } from './window.ts';
 
@@ -45,9 +45,8 @@ export async function openReach(
   const refusals = missing === null ? [] : [missing];
   if (ledger === null) return refusals.length === 0 ? null : { ...NO_HISTORY, refusals };
   const caps = frequency.length === 0 ? null : await createCaps(plan);
-  const where = { environment: plan.environment.identity, occurrence: plan.occurrence };
-  const followed = after === null ? null : runBefore(ledger, after, where);
   const own = { environment: plan.environment.identity, campaign: campaign.id, occurrence: plan.occurrence };
+  const followed = after === null ? null : ledger.findRun({ ...own, campaign: after.id });
   const excludes = exclude.flatMap((one) => idsOf(one, ledger).map((id) => ({ ...one, id })));
   const reach = ledger.reach(own, {
     exclude: excludes.map(({ id, occurrence }) => ({ campaign: id, occurrence })),
@@ -147,7 +146,7 @@ function unsentOccurrences(
   return named.flatMap((one) => {
     const { campaign: name, occurrence, place } = one;
     const ids = idsOf(one, ledger);
-    const sent = runs.filter((run) => ids.includes(run.campaign)).map((run) => canonicalName(run.occurrence));
+    const sent = runs.filter((run) => ids.includes(run.campaign)).map((run) => run.occurrence);
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
     const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: it excludes no recipients.`;
     const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;

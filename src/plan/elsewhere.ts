@@ -4,7 +4,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import { ALLOWABLE, type Decision, type Environment, type Recipient } from '../model.ts';
 import { countOf } from '../report/words.ts';
 import { isLoopback } from '../util/base-url.ts';
-import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
@@ -34,8 +34,7 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
   const runsElsewhere = (): readonly RunRecord[] =>
     ledger.runs().filter((run) => {
       const isOther = run.environment !== environment.identity && run.campaign === campaign.id;
-      if (!isOther || canonicalName(run.occurrence) !== canonicalName(occurrence)) return false;
-      return wentToPeople(run, environments.get(run.environment));
+      return isOther && run.occurrence === occurrence && wentToPeople(run, environments.get(run.environment));
     });
   const reachOf = ({ campaign: id, environment: name, occurrence: of }: RunRecord): Reach => {
     const asking = { environment: name, campaign: '', occurrence: '' };

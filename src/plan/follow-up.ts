@@ -1,10 +1,10 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { FollowedMessage, Ledger, Reach } from '../ledger/ledger.ts';
-import { isRedirected, type RunRecord } from '../ledger/records.ts';
+import { isRedirected } from '../ledger/records.ts';
 import type { Campaign, Decision, FollowUp, Recipient } from '../model.ts';
 import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
 import { listedForm } from '../util/address-form.ts';
-import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { utcText } from '../util/time.ts';
 import { createReferences } from './expand.ts';
 import type { Plan } from './plan.ts';
@@ -20,7 +20,7 @@ interface FollowUpRule {
   counted(): number;
 }
 
-export interface FollowUpLedger extends Pick<Ledger, 'runsOf'> {
+export interface FollowUpLedger extends Pick<Ledger, 'findRun' | 'runsOf'> {
   readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
 }
 
@@ -84,10 +84,9 @@ function exceptionsOf(
   const asksReplies = isAnswered || unless.includes('opted-out');
   const asksReports = unless.includes('delivered-not');
   const { events } = ledger;
-  const before = asksReports ? ledger.runsOf(identity) : [];
-  const run = before.find((one) => canonicalName(one.occurrence) === canonicalName(occurrence));
+  const run = asksReports ? ledger.findRun(identity) : null;
   // Reports name the address that it was redirected to.
-  const isElsewhere = run !== undefined && isRedirected(run);
+  const isElsewhere = run !== null && isRedirected(run);
   const replyTo = (sent: FollowedMessage, key: string) =>
     reach.replyTo(sent, { sender: listedForm(sent.to), reference: referenceOf(key, sent.channel, sent.resend) });
   return (sent, key) => {
@@ -129,16 +128,6 @@ export function otherList(
   return [warning('follow-up-list', message, { ...after.place, hint })];
 }
 
-export function runBefore(
-  ledger: Pick<Ledger, 'runsOf'>,
-  { id: campaign }: Pick<FollowUp, 'id'>,
-  { environment, occurrence }: { readonly environment: string; readonly occurrence: string },
-): RunRecord | null {
-  const name = canonicalName(occurrence);
-  const runs = ledger.runsOf({ environment, campaign });
-  return runs.find((run) => canonicalName(run.occurrence) === name) ?? null;
-}
-
 /** Oldest first. */
 export function sentBefore(
   { after }: Pick<Campaign, 'after'>,
@@ -148,5 +137,5 @@ export function sentBefore(
   if (after === null || ledger === null) return [];
   const runs = ledger.runsOf({ environment, campaign: after.id });
   const sent = runs.filter(({ occurrence, startedAtMs }) => startedAtMs !== null && !isTest(occurrence));
-  return sent.map(({ occurrence }) => canonicalName(occurrence));
+  return sent.map(({ occurrence }) => occurrence);
 }

@@ -125,7 +125,7 @@ function logLine({ number, status, scenario, id, refused, to: addresses }: Recei
 /** A request that the API takes. */
 interface Asked {
   readonly to: readonly string[];
-  /** Of the first contact of an address book; those before it are numbers and email addresses. */
+  /** The position of the first contact of an address book; numbers and email addresses come before it. */
   readonly contactsFrom: number;
   /** By its name in the API; undefined where it is not known. */
   readonly channel: string | undefined;

@@ -1,14 +1,7 @@
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import { ALLOWABLE, type Campaign, type Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
-import {
-  isTest,
-  lookalikeIn,
-  type OccurrenceRules,
-  occurrenceAt,
-  readOccurrence,
-  spellingIn,
-} from '../util/occurrence-name.ts';
+import { isTest, lookalikeIn, occurrenceAt, readOccurrence } from '../util/occurrence-name.ts';
 import { instantMs } from '../util/time.ts';
 
 export { occurrenceAt };
@@ -44,10 +37,6 @@ export function followUpText(after: Campaign['after']): string | null {
   return after === null ? null : `${after.wait.written} after ${after.campaign}`;
 }
 
-export function occurrenceRules({ schedule, timeZone }: Pick<Campaign, 'schedule' | 'timeZone'>): OccurrenceRules {
-  return { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
-}
-
 interface OccurrenceAsked {
   /** As `--occurrence` says it. */
   readonly named: string | undefined;
@@ -67,18 +56,18 @@ export async function occurrenceFor(
   campaign: Pick<Campaign, 'schedule' | 'timeZone'>,
   { named, nowMs, used, toShow = false }: OccurrenceAsked,
 ): Promise<{ readonly occurrence: string; readonly warnings: readonly Diagnostic[] }> {
-  const rules = occurrenceRules(campaign);
   if (named === undefined) {
-    const occurrence = await occurrenceNow(campaign, nowMs, toShow);
-    return { occurrence: spellingIn(used, occurrence, rules), warnings: [] };
+    return { occurrence: await occurrenceNow(campaign, nowMs, toShow), warnings: [] };
   }
+  const { schedule, timeZone } = campaign;
+  const rules = { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
   const read = readOccurrence(named, rules);
   if ('message' in read) {
-    // With the list of the campaign, a test would be no test any more.
+    // A run from before the campaign had a schedule. With its list, a test would no longer be a test.
     if (used.includes(named) && !isTest(named)) return { occurrence: named, warnings: [] };
     throw refuse(problem('usage', read.message, { hint: read.hint }));
   }
-  const occurrence = spellingIn(used, read.occurrence, rules);
+  const { occurrence } = read;
   const similar = lookalikeIn(used, occurrence);
   if (similar === null) return { occurrence, warnings: [] };
   const message = `The occurrence "${occurrence}" is a new one: it differs from "${similar}" only in case or width.`;

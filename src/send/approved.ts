@@ -16,8 +16,6 @@ import { suppressionsInput } from '../plan/settings.ts';
 import { againHint, leaveHint, standingInputs, timeFaults } from '../plan/standing-inputs.ts';
 import { hashList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
-import { occurrenceRules } from '../schedule/occurrence.ts';
-import { canonicalName } from '../util/occurrence-name.ts';
 import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -190,10 +188,8 @@ function differences(plan: Plan, planFile: AnyPlanFile): Diagnostic[] {
     ['environment', planFile.environment, plan.environment.name],
     ...(isStanding(planFile) ? [] : [['occurrence', planFile.occurrence, plan.occurrence] as const]),
   ] as const;
-  const rules = occurrenceRules(plan.campaign);
-  const same = (planned: string, said: string): boolean => canonicalName(planned, rules) === canonicalName(said, rules);
   return pairs
-    .filter(([what, planned, said]) => planned !== said && !(what === 'occurrence' && same(planned, said)))
+    .filter(([, planned, said]) => planned !== said)
     .map(([what, planned, said]) =>
       problem(
         what === 'occurrence' ? 'usage' : 'plan-invalid',

@@ -20,7 +20,6 @@ import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import { type Elsewhere, openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
-import { runBefore } from '../plan/follow-up.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -574,7 +573,7 @@ export async function beginRefusals(
 }
 
 interface LateOptions {
-  readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf'>;
+  readonly ledger: Pick<Ledger, 'counts' | 'findRun' | 'hasErased' | 'lastClaimMs'>;
   readonly plan: Plan;
   readonly allow: readonly Allowable[];
   readonly nowMs: number;
@@ -621,7 +620,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   });
 }
 
-type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf'>;
+type WaitLedger = Pick<Ledger, 'findRun' | 'lastClaimMs'>;
 
 /** The end of a wait that a start leaves to later ones: for a gate, a winner, or a message before. Null: none. */
 function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {
@@ -629,7 +628,7 @@ function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunR
   const testMs = run.winner === null ? (split.decides?.waitMs ?? 0) : 0;
   const isLong = gateMs > STAYS_MS || split.decides !== null;
   const lastMs = isLong ? ledger.lastClaimMs(run) : null;
-  const before = after === null ? null : runBefore(ledger, after, run);
+  const before = after === null ? null : ledger.findRun({ ...run, campaign: after.id });
   const beforeMs = before === null ? null : ledger.lastClaimMs(before);
   const ends = [
     ...(lastMs === null ? [] : [lastMs + Math.max(gateMs, testMs)]),

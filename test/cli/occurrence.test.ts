@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { startApi } from '../processes/api.ts';
@@ -27,9 +26,7 @@ const SCHEDULE = 'schedule: { cron: "0 10 * * *", timeZone: UTC, missed: catch-u
 describe('the instant that due sent, named again', () => {
   it.each([
     ['2026-11-24T10:00:00z', '2026-11-24t10:00:00Z', '2026-11-24 10:00:00+00:00', '2026-11-24T10:00:00+0000'],
-    ['2026-11-24T10:00:00 Z', '20261124T100000Z', '2026-11-24T10:00:00+00', '2026-11-24T10:00:00,000Z'],
-    ['2026-11-24T10Z', 'Tue, 24 Nov 2026 10:00:00 GMT', 'Tue, 24 Nov 2026 10:00:00 +0000', '1795514400'],
-    ['2026-11-24T10:00:00Z[UTC]', '2026-11-24T10:00:00', '2026-11-24T12:00+02:00', '2026-11-24T10:00:00Z'],
+    ['2026-11-24T10:00:00 Z', '2026-11-24T10:00:00', '2026-11-24T12:00+02:00', '2026-11-24T10:00:00.000Z'],
   ])('%s, %s, %s, %s: no recipient gets it twice', async (...spellings) => {
     await using api = await startApi();
     using project = projectOf(api.url, SCHEDULE);
@@ -50,7 +47,7 @@ describe('the instant that due sent, named again', () => {
 test('what looks like a date or a number and cannot be read is refused, with what to write', async () => {
   await using api = await startApi();
   using project = projectOf(api.url, SCHEDULE);
-  for (const name of ['2026-11-24', '42', '24.11.2026 10:00', '2026-11-24T10:00:00 CET']) {
+  for (const name of ['2026-11-24', '42', '24.11.2026 10:00', '1795514400', '2026-11-24T10:00:00 CET']) {
     for (const line of [SEND, 'preview news --env test', 'plan news --env test']) {
       const refused = await handbill(project, line, name);
       expect(refused).toMatchObject({ status: 2, out: '' });
@@ -80,20 +77,6 @@ test('a name that differs only in case or width is said, and is another occurren
   expect((await handbill(project, SEND, 'Spring')).err).not.toContain('occurrence-similar');
 });
 
-test('a run that an earlier version kept under another spelling is continued, by send and by due', async () => {
-  await using api = await startApi();
-  using project = projectOf(api.url, SCHEDULE);
-  expect((await handbill(project, SEND, '2026-11-24T10:00:00Z')).status).toBe(0);
-  const db = new DatabaseSync(project.path('.handbill/ledger.db'));
-  db.exec(`UPDATE runs SET occurrence = '2026-11-24 10:00:00+00:00'`);
-  db.close();
-  for (const name of ['2026-11-24T10:00:00Z', '2026-11-24 10:00:00+00:00', undefined]) {
-    expect((await handbill(project, SEND, name)).err).toContain('This occurrence is finished');
-  }
-  expect((await handbill(project, 'due --env test --yes')).status).toBe(0);
-  expect(api.received()).toBe(1);
-});
-
 test('a plan is sent for its occurrence, however the occurrence is written beside it', async () => {
   await using api = await startApi();
   using project = projectOf(api.url, SCHEDULE);
@@ -116,7 +99,7 @@ test('`exclude` names an occurrence in any spelling', async () => {
       `name: more\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hello }
 recipients: [{ msisdn: "+447700900001" }]\nexclude: ["news@${exclude}"]\n`,
     );
-  other('20261124T100000Z');
+  other('2026-11-24 11:00+01:00');
   const shown = await handbill(project, 'preview more --env test --format jsonl');
   expect(shown.out).toContain('excluded');
   expect(shown.err).not.toContain('run-not-found');
