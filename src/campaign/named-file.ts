@@ -19,17 +19,14 @@ interface Naming {
   readonly outside?: readonly string[] | 'anywhere';
 }
 
-/** The real path, and the path in messages. */
-interface NamedFile {
-  readonly path: string;
-  readonly file: string;
-}
-
-/** Finds a file that a campaign or handbill.yaml names: a list, prices, a suppression list, or a text. */
+/**
+ * Finds a file that a campaign or handbill.yaml names: a list, prices, a suppression list, or a text. Returns the real path,
+ * and the path in messages.
+ */
 export async function findNamedFile(
   written: string,
   { root, folder, cwd, where, outside }: Naming,
-): Promise<NamedFile | { readonly problem: Diagnostic }> {
+): Promise<{ readonly path: string; readonly file: string } | { readonly problem: Diagnostic }> {
   const found = await (outside === undefined
     ? findFileInside(root, folder, written)
     : outside === 'anywhere'

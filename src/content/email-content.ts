@@ -2,23 +2,14 @@ import { escapeMarkup } from '../util/escape.ts';
 import type { Json, JsonObject } from '../util/json.ts';
 import { mappingOf } from './check-values.ts';
 
-interface EmailContent {
-  readonly content: JsonObject;
-  /** Undefined if there is none, as in an email of pictures. */
-  readonly text: string | undefined;
-}
-
 /**
  * The preheader is hidden text at the beginning of the HTML, and an email without a text gets that of its HTML.
  *
  * @param tree - content as it was rendered and checked; `html` is the HTML itself
  * @param text - undefined if the campaign has none
+ * @returns no text for an email of pictures
  */
-export function emailContent(
-  tree: JsonObject,
-  text: string | undefined,
-  textOfHtml: (html: string) => string,
-): EmailContent {
+export function emailContent(tree: JsonObject, text: string | undefined, textOfHtml: (html: string) => string) {
   const { html, preheader } = tree;
   const content: Record<string, Json> = {};
   for (const [key, value] of Object.entries(tree)) {

@@ -190,12 +190,7 @@ async function readBlobs(
   }
 }
 
-interface Reader {
-  line(): Promise<string | null>;
-  bytes(count: number, write: Sink, oid: string): Promise<void>;
-}
-
-function createReader(stream: Readable): Reader {
+function createReader(stream: Readable) {
   const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);
   const more = async (): Promise<boolean> => {
@@ -205,7 +200,7 @@ function createReader(stream: Readable): Reader {
     return true;
   };
   return {
-    async line() {
+    async line(): Promise<string | null> {
       for (let end = rest.indexOf(0x0a); ; end = rest.indexOf(0x0a)) {
         if (end !== -1) {
           const line = rest.toString('latin1', 0, end);
@@ -215,7 +210,7 @@ function createReader(stream: Readable): Reader {
         if (rest.length > 1000 || !(await more())) return null;
       }
     },
-    async bytes(count, write, oid) {
+    async bytes(count: number, write: Sink, oid: string): Promise<void> {
       for (let left = count; left > 0; ) {
         if (rest.length === 0 && !(await more())) throw missing(oid);
         const piece = rest.subarray(0, left);

@@ -112,14 +112,6 @@ export interface ListOptions {
   readonly names: readonly [before: string, after: string];
 }
 
-interface ChosenLists {
-  readonly before: ChosenList;
-  readonly after: ChosenList;
-  /** Each side has a separate list. */
-  readonly areComparable: boolean;
-  readonly notes: readonly string[];
-}
-
 interface ChosenList {
   /** Replaces the campaign's list; null: keeps it. */
   readonly path: string | null;
@@ -133,11 +125,7 @@ const OWN: ChosenList = { path: null, isHere: true };
  * compares texts, parts and cost of the same people. Where neither has it, uses the sample of the campaign, or that of
  * the other side.
  */
-export async function chooseLists(
-  before: Placed | null,
-  after: Placed | null,
-  { recipients, names }: ListOptions,
-): Promise<ChosenLists> {
+export async function chooseLists(before: Placed | null, after: Placed | null, { recipients, names }: ListOptions) {
   if (recipients !== null) {
     const given = { path: recipients, isHere: true };
     const notes = ['Both sides are read with the list that was passed, so that recipients are not compared.'];

@@ -305,23 +305,18 @@ function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ı', 'i');
 }
 
-interface WordList {
-  has(word: string): boolean;
-  /** Not for words of which only the beginning is listed. */
-  isWhole(word: string): boolean;
-}
-
 /** Words in scripts without spaces between words are found inside others. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-function wordList(words: readonly string[]): WordList {
+function wordList(words: readonly string[]) {
   const plain = words.map(withoutMarks);
   const stems = plain.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1));
   const whole = new Set(plain.filter((word) => !word.endsWith('*')));
   const inside = [...whole].filter((word) => UNSPACED.test(word));
   return {
-    isWhole: (word) => whole.has(word),
-    has: (word) =>
+    /** Not for words of which only the beginning is listed. */
+    isWhole: (word: string): boolean => whole.has(word),
+    has: (word: string): boolean =>
       whole.has(word) || stems.some((stem) => word.startsWith(stem)) || inside.some((part) => word.includes(part)),
   };
 }

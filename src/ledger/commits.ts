@@ -366,16 +366,7 @@ function reachedBy(
 }
 
 /** Writes for channel steps and variants, which few recipients need: outside the hot path. Inside a transaction. */
-interface StepStore {
-  /** Claims a later step, or a step with facts that the row does not have. */
-  claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
-  /** A report says that an accepted step did not arrive: the next step becomes pending. False if no longer accepted. */
-  fallBack(list: number, row: number, step: number, key: string): boolean;
-  /** Fills in the step that began when the row of this result fell back. */
-  begin(run: RunRecord, list: number, result: ResultRecord): void;
-}
-
-function stepStore(connection: Connection): StepStore {
+function stepStore(connection: Connection) {
   // Step 0 goes to the address that was loaded. Later steps and repeated messages take the given address, which an
   // amended list may have changed; it must not be suppressed. The variant is that of step 0, even if a winner was
   // chosen since.
@@ -413,16 +404,20 @@ function stepStore(connection: Connection): StepStore {
   );
 
   return {
-    fallBack: (list, row, step, key) => fallBack(list, row, step, key) === 1,
+    /** A report says that an accepted step did not arrive: the next step becomes pending. False if no longer accepted. */
+    fallBack: (list: number, row: number, step: number, key: string) => fallBack(list, row, step, key) === 1,
 
-    claim(run, list, { row, step, to, key, attempts = null, facts }, now) {
+    /** Claims a later step, or a step with facts that the row does not have. */
+    claim(run: RunRecord, list: number, request: ClaimRequest, now: number): boolean {
+      const { row, step, to, key, attempts = null, facts } = request;
       const topic = topicOf(run);
       const last = [topic, run.postedFrom, run.version] as const;
       if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
       return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), ...last) === 1;
     },
 
-    begin(run, list, { row, step, next }) {
+    /** Fills in the step that began when the row of this result fell back. */
+    begin(run: RunRecord, list: number, { row, step, next }: ResultRecord): void {
       if (next === undefined || fill(next.to, ...columnsOf(next, run), list, step + 1, row) !== 1) {
         throw new Error(`Row ${row} fell back from step ${step}, but no step follows.`);
       }

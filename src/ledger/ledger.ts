@@ -67,7 +67,7 @@ import type {
  * A recipient has one row for each channel step (`step`) that was begun. The last step has the outcome; the steps
  * before it fell back.
  */
-export interface Ledger {
+export interface Ledger extends SuppressionStore {
   /** The file as it was opened, or the address of a shared ledger without its password. */
   readonly path: string;
   /** The server's timeline: a replica that takes over begins another one. Null: a file has but one. */
@@ -270,7 +270,23 @@ export interface Ledger {
   /** Recipients reached by other runs of the environment, as far as the rules need them: 1 us each. */
   reach(own: RunIdentity, rules: ReachRules): Reach;
 
-  // ----------------------------------------------------------------------------------------------- suppressions
+  // -------------------------------------------------------------------------------- delivery reports and replies
+  readonly events: EventStore & EvidenceStore & ReplyStore;
+
+  // ------------------------------------------------------------------------------------------------------ privacy
+  readonly purge: PurgeStore;
+
+  /** All reads until the end see one moment, so that figures agree. This process cannot write until then. */
+  hold(): Disposable;
+  /** Writes its present content to another file, which must be empty. */
+  copyTo(path: string): void;
+  /** Idempotent. */
+  close(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The suppression list. The claim reads the same tables in its transaction. */
+export interface SuppressionStore {
   /**
    * The caller normalises addresses. An entry never gets weaker: of two, the longer one stays. A reason is never lost:
    * a `user` one replaces the old one, another only if there is none. Returns whether the address was not suppressed.
@@ -297,20 +313,6 @@ export interface Ledger {
   hashKeyId(): string | null;
   /** Expired entries count too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
-
-  // -------------------------------------------------------------------------------- delivery reports and replies
-  readonly events: EventStore & EvidenceStore & ReplyStore;
-
-  // ------------------------------------------------------------------------------------------------------ privacy
-  readonly purge: PurgeStore;
-
-  /** All reads until the end see one moment, so that figures agree. This process cannot write until then. */
-  hold(): Disposable;
-  /** Writes its present content to another file, which must be empty. */
-  copyTo(path: string): void;
-  /** Idempotent. */
-  close(): void;
-  [Symbol.dispose](): void;
 }
 
 export interface LedgerOptions {

@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { RECOVER } from './starts.ts';
 import { withInputs } from './versions.ts';
 
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
@@ -121,10 +122,7 @@ function checkComplete(row: LoadRow): void {
  * temporary tables first, because looking them up in list order would read the index at random.
  */
 export function amender(connection: Connection, runs: RunStore, lists: ListStore): Pick<Ledger, 'amend'> {
-  const recover = connection.statement(
-    `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
-      message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,
-  );
+  const recover = connection.statement(RECOVER);
   const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(

@@ -1,23 +1,7 @@
 import { problem, refuse } from '../errors.ts';
 import type { Connection, Value } from './connection.ts';
-import type { Ledger } from './ledger.ts';
+import type { SuppressionStore } from './ledger.ts';
 import type { HashEntry, RunRecord, SuppressEntry, Suppression } from './records.ts';
-
-type SuppressionStore = Pick<
-  Ledger,
-  | 'suppress'
-  | 'suppressAll'
-  | 'unsuppress'
-  | 'unsuppressHash'
-  | 'suppressions'
-  | 'suppressedHashes'
-  | 'suppressionsOf'
-  | 'suppressedHashesOf'
-  | 'isSuppressed'
-  | 'isHashSuppressed'
-  | 'hashKeyId'
-  | 'suppressionCounts'
->;
 
 const BATCH_ROWS = 1000;
 
@@ -83,7 +67,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     }
     return entries.reduce((added, entry) => added + hashes.add(entry.hash, entry, now, entry.keyId), 0);
   };
-  const suppressAll: Ledger['suppressAll'] = (entries, hashed, nowMs) =>
+  const suppressAll: SuppressionStore['suppressAll'] = (entries, hashed, nowMs) =>
     connection.write(nowMs, entries.length + hashed.length, (now) =>
       entries.reduce((added, entry) => added + addresses.add(entry.address, entry, now), addHashes(hashed, now)),
     );

@@ -461,21 +461,16 @@ function madeFrom(commit: string): (run: RunRecord) => boolean {
   return ({ commits }) => commits.some((one) => one.commit.startsWith(prefix));
 }
 
-interface SentCampaign {
-  /** As a command takes it: by its name where that means this file, else by its path. */
-  readonly named: () => Promise<string>;
-  /** Null where the file has changed or cannot be read any more. */
-  readonly campaign: Campaign | null;
-  /** As the file is now; null where it cannot be read. */
-  readonly now: Campaign | null;
-}
-
-/** @param cwd the current folder, which messages are relative to */
+/**
+ * `named`: as a command takes it, by its name where that means this file, else by its path. `now`: as the file is now;
+ * null where it cannot be read. `campaign`: null where it has changed, too.
+ * @param cwd the current folder, which messages are relative to
+ */
 export async function sentCampaign(
   run: RunRecord,
   { root }: Pick<Project, 'root'>,
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string | undefined>> },
-): Promise<SentCampaign> {
+) {
   const input = run.inputs.find(({ role }) => role === 'campaign');
   if (input === undefined) return { named: async () => run.name, campaign: null, now: null };
   const path = join(root, input.file);

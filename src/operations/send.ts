@@ -194,21 +194,15 @@ function onceMore({ retry: _done, ...options }: StartOptions, { last }: Memory):
 /** Codes that the first start has applied already. */
 const DONE_AT_FIRST: readonly Allowable[] = ['input-changed', ...LEDGER_CODES];
 
-interface Patience {
-  /** Waits until it is worth another try; false: it has waited long enough, or was interrupted. */
-  wait(loss: LedgerError): Promise<boolean>;
-  /** The ledger was there, and was sent from: the next loss is another one. */
-  isOver(): void;
-}
-
 /** @throws HandbillError (exit 2): HANDBILL_LEDGER_WAIT is no time */
-function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions): Patience {
+function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions) {
   const waitMs = waitOf(env['HANDBILL_LEDGER_WAIT']);
   const interrupted = signal ?? new AbortController().signal;
   let until: number | null = null;
   let tries = 0;
   return {
-    async wait(error) {
+    /** Waits until it is worth another try; false: it has waited long enough, or was interrupted. */
+    async wait(error: LedgerError): Promise<boolean> {
       if (waitMs === 0 || interrupted.aborted) return false;
       if (until === null) {
         until = TIMERS.monotonicMs() + waitMs;
@@ -220,7 +214,8 @@ function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions)
       tries += 1;
       return !interrupted.aborted;
     },
-    isOver() {
+    /** The ledger was there, and was sent from: the next loss is another one. */
+    isOver(): void {
       until = null;
     },
   };

@@ -16,7 +16,6 @@ import { standingInputs } from '../plan/standing-inputs.ts';
 import { checkHashKey } from '../plan/suppression.ts';
 import { hashList } from '../recipients/read.ts';
 import { number } from '../report/words.ts';
-import type { Api } from '../send/api.ts';
 import { refuseOtherSeal } from '../send/approved.ts';
 import type { RunEvent } from '../send/event.ts';
 import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send/list-workers.ts';
@@ -369,14 +368,8 @@ interface SessionNeeds {
   readonly concurrency: number | null;
 }
 
-interface Session {
-  readonly start: Omit<PreparedStart, 'interrupt'>;
-  readonly before: Omit<Answers, 'inDoubt'>;
-  readonly api: Api;
-}
-
 /** Reads the campaign from files here. Throws exit 2 if they differ from the run's, or sending lacks something. */
-async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds): Promise<Session> {
+async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds) {
   const { cwd, env, now } = needs;
   const { recipients } = facts;
   const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.name;

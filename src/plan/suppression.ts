@@ -118,22 +118,12 @@ function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnosti
   return { ...other, hint: `${other.hint} ${LOST_KEY}` };
 }
 
-interface HashKeyState {
-  readonly hashes: number;
-  /** Null: there are none. */
-  readonly keyId: string | null;
-  /** Id of the project's key; null: it is not there. */
-  readonly ownKeyId: string | null;
-  /** Why sending would be refused; null: it would not. */
-  readonly problem: Diagnostic | null;
-}
-
-/** For checks of a machine: nothing is thrown for a key that is not there. */
+/** For checks of a machine: nothing is thrown for a key that is not there. `problem`: why sending would be refused. */
 export async function hashKeyState(
   project: Pick<Project, 'suppressionKey' | 'root'>,
   env: Variables,
   ledger: HashReader & Pick<Ledger, 'suppressionCounts'>,
-): Promise<HashKeyState> {
+) {
   const reading = await readHasher(project.suppressionKey, env, project.root);
   const keyId = ledger.hashKeyId();
   return {
@@ -316,25 +306,16 @@ export function sourcesOf({ suppressions, recipients, project }: ListsOf): reado
   });
 }
 
-interface ListReadOptions {
-  /** The bytes that the list must still have. */
-  readonly expected?: ListDigest;
-  /** Called after some hundred rows; nothing more is read until it is done. */
-  readonly each?: () => Promise<void> | undefined;
-}
-
-interface ListRead extends ListFaults {
-  /** About numbers that probably have a digit too few or too many. */
-  readonly warnings: readonly Diagnostic[];
-  readonly digest: ListDigest | null;
-}
-
-/** Reads a list as a stream into `sink`, and returns its errors. */
+/**
+ * Reads a list as a stream into `sink`, and returns its errors, and warnings about the lengths of numbers.
+ * @param expected - the bytes that the list must still have
+ * @param each - called after some hundred rows; nothing more is read until it is done
+ */
 export async function readSuppressionList(
   source: SuppressionSource,
   sink: EntrySink,
-  { expected, each }: ListReadOptions = {},
-): Promise<ListRead> {
+  { expected, each }: { readonly expected?: ListDigest; readonly each?: () => Promise<void> | undefined } = {},
+): Promise<ListFaults & { readonly warnings: readonly Diagnostic[]; readonly digest: ListDigest | null }> {
   const { file, defaultCountry, timeZone } = source;
   const diagnostics: Diagnostic[] = [];
   const doubts = createNumberDoubts(file);

@@ -79,17 +79,11 @@ export function createWarner({
 }
 
 /** Finds comparisons that no recipient meets, and columns whose values hold HTML entities. */
-interface ComparisonCheck {
-  add(decision: Decision): void;
-  /** Those that were never met, once all decisions were added; nothing where no recipient is sent to, now or later. */
-  unmet(): readonly Diagnostic[];
-}
-
 export function createComparisonCheck({
   campaign,
   columns,
   compiled,
-}: Pick<Plan, 'campaign' | 'columns' | 'compiled'>): ComparisonCheck {
+}: Pick<Plan, 'campaign' | 'columns' | 'compiled'>) {
   const byPlace = new Map(
     compiled.comparisons.map((one) => [JSON.stringify([one.place.at, one.column, one.text]), one]),
   );
@@ -104,7 +98,7 @@ export function createComparisonCheck({
   const entities = new Map<number, Diagnostic>();
   const unused = new Map(compiled.branches.map(({ name, at }) => [name, at]));
   return {
-    add(decision) {
+    add(decision: Decision): void {
       if (decision.decision !== 'send' && decision.decision !== 'defer') return;
       isAnyMeant = true;
       for (const { variant } of decision.decision === 'send' ? [decision] : decision.mayGet) {

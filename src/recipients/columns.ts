@@ -17,20 +17,13 @@ import { ADDRESS_WORDS } from './address.ts';
 import { laterHeaderHint } from './refusals.ts';
 import { shorten, show } from './show.ts';
 
-interface AddressColumns {
-  readonly to: number;
-  /** None: the address identifies the recipient. */
-  readonly key: readonly number[];
-  /** null: only the number tells a time zone. */
-  readonly timeZone: number | null;
-}
-
 const MOST_NAMES = 20;
 
 type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'>;
 
 /**
- * Finds the columns that `recipients` names; those of `recipients.columns` must exist.
+ * Finds the columns that `recipients` names; those of `recipients.columns` must exist. No `key`: the address identifies the
+ * recipient. `timeZone` null: only the number tells it.
  * @param laterHeader line below that looks like the header; null: none
  */
 export function resolveColumns(
@@ -38,7 +31,7 @@ export function resolveColumns(
   columns: readonly string[],
   headerLine = 1,
   laterHeader: number | null = null,
-): AddressColumns | Diagnostic[] {
+) {
   const to = find(columns, spec.to);
   const key = spec.key.map((name) => find(columns, name));
   const timeZone = spec.timeZone === null ? null : find(columns, spec.timeZone);

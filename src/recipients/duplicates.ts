@@ -57,21 +57,16 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
   };
 }
 
-interface Seen {
-  /** The first row with a text; null: this row is the first. */
-  first(text: string, line: number, content: number): Omit<Duplicate, 'of'> | null;
-  close(): void;
-}
-
 /** The one transaction never ends: nothing is written to a disk. */
-function createSeen(isNumber: boolean): Seen {
+function createSeen(isNumber: boolean) {
   const database = new DatabaseSync(':memory:');
   database.exec(isNumber ? NUMBERS : TEXTS);
   database.exec('BEGIN');
   const add = database.prepare(ADD);
   const find = database.prepare(FIND);
   return {
-    first(text, line, content) {
+    /** The first row with a text; null: this row is the first. */
+    first(text: string, line: number, content: number): Omit<Duplicate, 'of'> | null {
       const entry = isNumber ? Number(text) : text;
       if (add.run(entry, line, content).changes === 1) return null;
       const found = find.get(content, entry);

@@ -2,15 +2,8 @@ import type { ListSpec, Recipient } from '../model.ts';
 import { compared, holdsNothing, trimBlanks } from '../util/cell.ts';
 import prefixesOfZones from './zone-data.json' with { type: 'json' };
 
-interface ZoneReader {
-  /** The number of the recipient's set of zones, from 0; -1: unknown. */
-  of(recipient: Pick<Recipient, 'to' | 'values'>): number;
-  /** IANA names, at least one; any may be the recipient's. */
-  names(id: number): readonly string[];
-}
-
 /** Takes the cell of the column `recipients.timeZone`, else the zones of the phone number's prefix. */
-export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]): ZoneReader {
+export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]) {
   const column = spec.timeZone === null ? -1 : columns.indexOf(compared(spec.timeZone));
   const table = spec.kind === 'msisdn' ? createZoneTable() : null;
   const sets: (readonly string[])[] = [...(table?.sets ?? [])];
@@ -23,19 +16,15 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
     return id;
   };
   return {
-    of(recipient) {
+    /** The number of the recipient's set of zones, from 0; -1: unknown. */
+    of(recipient: Pick<Recipient, 'to' | 'values'>): number {
       const cell = column === -1 ? '' : (recipient.values[column] ?? '');
       const id = cell === '' ? -1 : (ids.get(cell) ?? add(holdsNothing(cell) ? '' : trimBlanks(cell)));
       return id === -1 && table !== null ? table.find(recipient.to) : id;
     },
-    names: (id) => sets[id] ?? [],
+    /** IANA names, at least one; any may be the recipient's. */
+    names: (id: number): readonly string[] => sets[id] ?? [],
   };
-}
-
-interface ZoneTable {
-  readonly sets: readonly (readonly string[])[];
-  /** The set of an E.164 number; -1: its prefix has none (toll-free, international networks). */
-  find(e164: string): number;
 }
 
 /**
@@ -43,7 +32,7 @@ interface ZoneTable {
  * counts, and its first zone is the most frequent one. The tree of digits is one flat array: a look-up takes at most
  * nine steps and allocates nothing. Takes some 3 ms and 100 KB.
  */
-export function createZoneTable(): ZoneTable {
+export function createZoneTable() {
   const sets: (readonly string[])[] = [];
   const children: number[] = [...NO_CHILDREN];
   const values: number[] = [-1];
@@ -55,7 +44,8 @@ export function createZoneTable(): ZoneTable {
   const setOf = Int16Array.from(values);
   return {
     sets,
-    find(e164) {
+    /** The set of an E.164 number; -1: its prefix has none (toll-free, international networks). */
+    find(e164: string): number {
       let found = -1;
       let node = 0;
       for (let i = 1; i < e164.length; i++) {

@@ -151,14 +151,8 @@ export function addresseeOf({ message }: SendTask, { to = message.to, reference 
   return { to, reference };
 }
 
-interface Judged {
-  /** In the order of the request's recipients. */
-  readonly verdicts: readonly Verdict[];
-  /** The verdict on the answer as a whole. */
-  readonly best: Verdict;
-}
-
-export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
+/** The verdicts in the order of the request's recipients, and `best`, on the answer as a whole. */
+export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext) {
   context.progress.latency(facts.latencyMs);
   const document = parseAnswer(facts, addressees);
   const about = classifyContext(facts, context);

@@ -5,12 +5,6 @@
  */
 export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item> {}
 
-interface TaskFacts<Item> {
-  /** Passes an item to the loop; without a loop it is dropped. */
-  readonly show: (item: Item) => void;
-  readonly signal: AbortSignal;
-}
-
 interface TaskOptions<Item> {
   readonly signal: AbortSignal | undefined;
   /** A new item replaces one that the loop has not read yet; absent: every item is kept until it is read. */
@@ -19,9 +13,12 @@ interface TaskOptions<Item> {
   readonly watch?: (show: (item: Item) => void) => () => void;
 }
 
-/** The loop and the caller that awaits both get an error; one must handle it. `work` begins in the same turn. */
+/**
+ * The loop and the caller that awaits both get an error; one must handle it. `work` begins in the same turn; what it shows
+ * is dropped without a loop.
+ */
 export function startTask<Item, Result>(
-  work: (facts: TaskFacts<Item>) => Promise<Result>,
+  work: (facts: { readonly show: (item: Item) => void; readonly signal: AbortSignal }) => Promise<Result>,
   { signal, newestOnly = false, watch }: TaskOptions<Item>,
 ): Task<Item, Result> {
   const left = new AbortController();

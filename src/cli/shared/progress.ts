@@ -137,18 +137,13 @@ export async function withProgress<T>(
 }
 
 /** One line on a terminal that says how far a run is: sent, rate, time left, outcomes so far. Nothing elsewhere. */
-interface ProgressLine {
-  follow(event: RunEvent): void;
-  /** The line goes, until the next event of a send. */
-  stop(): void;
-}
-
 export function startProgressLine(
   context: Pick<CommandContext, 'env' | 'err' | 'colour' | 'terminal'>,
   quiet: boolean,
-): ProgressLine {
+) {
   const isShown = !quiet && context.terminal !== undefined;
   let line: Progress | null = null;
+  /** The line goes, until the next event of a send. */
   const stop = (): void => {
     line?.stop();
     line = null;
@@ -158,7 +153,7 @@ export function startProgressLine(
     if (isShown) line = startProgress(context, read);
   };
   return {
-    follow(event) {
+    follow(event: RunEvent): void {
       const text = ledgerText(event);
       if (text !== null) stop();
       if (text !== null && !quiet) context.err(safe(text));

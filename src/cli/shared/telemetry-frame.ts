@@ -3,15 +3,8 @@ import { EXIT, type ExitStatus, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer.ts';
 
-interface TelemetryFrame {
-  /** The context for commands. It has `telemetry` once the command line is parsed, if telemetry is on. */
-  readonly context: CommandContext;
-  /** @param error thrown by the command; null: it ended normally */
-  end(error: unknown): Promise<void>;
-}
-
 /** Checks options and variables. If telemetry is off, imports nothing, and no command sees a difference. */
-export function frameTelemetry(program: Command, given: CommandContext): TelemetryFrame {
+export function frameTelemetry(program: Command, given: CommandContext) {
   let running: RunningTelemetry | null = null;
   let status: ExitStatus = EXIT.done;
   const context: CommandContext = {
@@ -20,6 +13,7 @@ export function frameTelemetry(program: Command, given: CommandContext): Telemet
       status = said;
       given.exit(said);
     },
+    /** Once the command line is parsed, if telemetry is on. */
     get telemetry() {
       return running?.telemetry;
     },
@@ -32,7 +26,8 @@ export function frameTelemetry(program: Command, given: CommandContext): Telemet
   });
   return {
     context,
-    async end(error) {
+    /** @param error thrown by the command; null: it ended normally */
+    async end(error: unknown): Promise<void> {
       if (running === null) return;
       if (error !== null) status = error instanceof HandbillError ? error.exit : EXIT.bug;
       await running.end(status, error instanceof HandbillError ? error.diagnostics : []);

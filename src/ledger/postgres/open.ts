@@ -172,13 +172,8 @@ function checkDurable({ path, server }: Asker): void {
   throw unusable('ledger-unusable', path, message, 'Let the server sync what it confirms.');
 }
 
-interface Held {
-  readonly newestMs: number;
-  readonly timeline: number;
-}
-
 /** @throws HandbillError with exit status 7 if the ledger is of another handbill */
-function held(asker: Asker): Held {
+function held(asker: Asker) {
   const [version, schema, newestMs, timeline] = ask(asker, HELD) ?? [];
   if (Number(version) !== VERSION || schema !== ours().hash) throw otherSchema(asker.path, Number(version));
   return { newestMs: Number(newestMs), timeline: Number(timeline) };
