@@ -23,10 +23,11 @@ import { unguardCell } from '../../util/csv.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, readNamedFile } from '../../util/paths.ts';
+import { LIST_FORMATS } from '../shared/list-text.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
-import { DOUBT_FORMATS, doubtTable, formatDoubts } from './formats.ts';
+import { doubtTable, formatDoubts } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -42,7 +43,7 @@ const LIST_FLAGS = {
   full: { flag: '--full', says: 'show whole addresses and all recipients in text too' },
   ...DOUBTS,
   ...WRITING,
-  format: formatOption(DOUBT_FORMATS),
+  format: formatOption(LIST_FORMATS),
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 

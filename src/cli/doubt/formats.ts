@@ -1,13 +1,10 @@
 import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
 import { countOf, instant, number } from '../../report/words.ts';
-import { csvCell } from '../../util/csv.ts';
-import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
+import { safeLine, shellWord } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
-
-export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
-type DoubtFormat = (typeof DOUBT_FORMATS)[number];
+import { type ListFormat, listText } from '../shared/list-text.ts';
 
 interface DoubtShown {
   readonly colour: boolean;
@@ -20,38 +17,9 @@ interface DoubtShown {
 /** The doubts of each run, newest run first; runs without any yield nothing. */
 type DoubtsByRun = Iterable<Iterable<readonly Doubt[]>>;
 
-type Writer = (runs: DoubtsByRun, shown: DoubtShown) => Generator<string>;
-
-const WRITERS: Readonly<Record<DoubtFormat, Writer>> = { text, json, jsonl, csv };
-
 /** In pieces. Machine formats contain everything; `text` is for people. */
-export function formatDoubts(format: DoubtFormat, runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
-  return WRITERS[format](runs, shown);
-}
-
-function* json(runs: DoubtsByRun): Generator<string> {
-  yield '{ "version": 1, "doubts": [';
-  let between = '\n  ';
-  for (const batch of batches(runs)) {
-    let piece = '';
-    for (const doubt of batch) {
-      piece += `${between}${jsonText(doubt)}`;
-      between = ',\n  ';
-    }
-    yield piece;
-  }
-  yield between === '\n  ' ? '] }\n' : '\n] }\n';
-}
-
-function* jsonl(runs: DoubtsByRun): Generator<string> {
-  for (const batch of batches(runs)) yield batch.map((doubt) => `${jsonText(doubt)}\n`).join('');
-}
-
-function* csv(runs: DoubtsByRun): Generator<string> {
-  yield `${DOUBT_FIELDS.map(csvCell).join(',')}\n`;
-  for (const batch of batches(runs)) {
-    yield batch.map((doubt) => `${DOUBT_FIELDS.map((field) => csvCell(doubt[field])).join(',')}\n`).join('');
-  }
+export function formatDoubts(format: ListFormat, runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
+  return format === 'text' ? text(runs, shown) : listText(format, 'doubts', DOUBT_FIELDS, batches(runs));
 }
 
 function* batches(runs: DoubtsByRun): Generator<readonly Doubt[]> {

@@ -23,10 +23,11 @@ import { countOf, instant } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
 import { complain } from '../shared/complain.ts';
+import { LIST_FORMATS } from '../shared/list-text.ts';
 import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
-import { formatReplies, REPLY_FORMATS, textOf } from './formats.ts';
+import { formatReplies, textOf } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -64,7 +65,7 @@ const LIST_FLAGS = {
   full: { flag: '--full', says: 'show whole addresses, whole texts and all replies in text too' },
   ...WRITING,
   ...FILTERS,
-  format: formatOption(REPLY_FORMATS),
+  format: formatOption(LIST_FORMATS),
 } as const satisfies OptionTable;
 
 function configureList(command: Command, context: CommandContext): void {
@@ -96,7 +97,7 @@ const REVIEW_FLAGS = {
   by: OPTIONS.by,
   full: { flag: '--full', says: 'show whole addresses and texts' },
   quiet: OPTIONS.quiet,
-  format: formatOption(REPLY_FORMATS),
+  format: formatOption(LIST_FORMATS),
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 

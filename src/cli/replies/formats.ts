@@ -1,12 +1,9 @@
 import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant, number } from '../../report/words.ts';
-import { csvCell } from '../../util/csv.ts';
-import { jsonText, safeLine } from '../../util/escape.ts';
+import { safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
-
-export const REPLY_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
-type ReplyFormat = (typeof REPLY_FORMATS)[number];
+import { type ListFormat, listText } from '../shared/list-text.ts';
 
 interface RepliesShown {
   readonly width: number;
@@ -16,41 +13,9 @@ interface RepliesShown {
 
 type Batches = Iterable<readonly ReceivedReply[]>;
 
-const WRITERS: Readonly<Record<ReplyFormat, (replies: Batches, shown: RepliesShown) => Generator<string>>> = {
-  text,
-  json,
-  jsonl,
-  csv,
-};
-
 /** In pieces. Machine formats contain everything; `text` is for people. */
-export function formatReplies(format: ReplyFormat, replies: Batches, shown: RepliesShown): Generator<string> {
-  return WRITERS[format](replies, shown);
-}
-
-function* json(replies: Batches): Generator<string> {
-  yield '{ "version": 1, "replies": [';
-  let between = '\n  ';
-  for (const batch of replies) {
-    let piece = '';
-    for (const reply of batch) {
-      piece += `${between}${jsonText(reply)}`;
-      between = ',\n  ';
-    }
-    yield piece;
-  }
-  yield between === '\n  ' ? '] }\n' : '\n] }\n';
-}
-
-function* jsonl(replies: Batches): Generator<string> {
-  for (const batch of replies) yield batch.map((reply) => `${jsonText(reply)}\n`).join('');
-}
-
-function* csv(replies: Batches): Generator<string> {
-  yield `${REPLY_FIELDS.map(csvCell).join(',')}\n`;
-  for (const batch of replies) {
-    yield batch.map((reply) => `${REPLY_FIELDS.map((field) => csvCell(reply[field])).join(',')}\n`).join('');
-  }
+export function formatReplies(format: ListFormat, replies: Batches, shown: RepliesShown): Generator<string> {
+  return format === 'text' ? text(replies, shown) : listText(format, 'replies', REPLY_FIELDS, replies);
 }
 
 const SHOWN = 50;

@@ -15,11 +15,12 @@ import {
 } from '../../operations/suppress-change.ts';
 import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
-import { jsonText, safeLine } from '../../util/escape.ts';
+import { safeLine } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
+import { jsonItems } from '../shared/list-text.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';
@@ -188,22 +189,19 @@ function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
 
 function* asJson(lists: Lists): Generator<string> {
   yield '{ "version": 1, "suppressions": [';
-  yield* items(lists.suppressions(), ({ address, ...rest }) => ({ address, ...facts(rest) }));
+  yield* jsonItems(listed(lists.suppressions(), ({ address, ...rest }) => ({ address, ...facts(rest) })));
   yield '], "hashes": [';
-  yield* items(lists.suppressedHashes(), ({ hash, keyId, ...rest }) => ({
-    hash: writeHash({ hash, keyId }),
-    ...facts(rest),
-  }));
+  yield* jsonItems(
+    listed(lists.suppressedHashes(), ({ hash, keyId, ...rest }) => ({
+      hash: writeHash({ hash, keyId }),
+      ...facts(rest),
+    })),
+  );
   yield '] }\n';
 }
 
-function* items<T>(all: Iterable<T>, show: (one: T) => object): Generator<string> {
-  let between = '\n  ';
-  for (const one of all) {
-    yield between + jsonText(show(one));
-    between = ',\n  ';
-  }
-  if (between !== '\n  ') yield '\n';
+function* listed<T>(all: Iterable<T>, show: (one: T) => object): Generator<readonly object[]> {
+  for (const one of all) yield [show(one)];
 }
 
 function facts({ topic, reason, untilMs, source, createdAtMs }: Omit<Suppression, 'address'>): object {
