@@ -672,6 +672,7 @@ describe('what it may be taken for', () => {
     const more = {
       allow: [],
       plannedAt: new Date(START).toISOString(),
+      commit: null,
       inputs: [],
       estimate: estimate as never,
     };
