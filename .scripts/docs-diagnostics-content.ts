@@ -145,6 +145,42 @@ export const CONTENT = {
     fix: 'Use a number there. If your name is registered, say so under `senders` in handbill.yaml, and the warning is gone.',
     example: { files: list('+12125550123,Ada,0042') },
   },
+  'link-shortener': {
+    cause: 'Anyone can make links of such a domain, and fraud does: networks block messages with them.',
+    fix: 'Link to a domain of the sender, also for short links.',
+    example: { files: template('Hello {{first_name}}, your order: https://bit.ly/3xYz') },
+  },
+  'insecure-link': {
+    cause: 'The link is not encrypted. Networks block such links, and browsers warn of them.',
+    fix: 'Write `https:`.',
+    example: { files: template('Hello {{first_name}}, your order: http://riverside.example/orders') },
+  },
+  'cut-link': {
+    cause:
+      'The message needs several parts, and the link begins in one and ends in the next. Some phones show parts one by one.',
+    fix: 'Move the link to the front, or shorten the text.',
+    example: {
+      files: template(
+        'Hello {{first_name}}, your order {{order}} is ready. It waits at the counter on the ground floor, next to the flowers, every day from nine. More: https://riverside.example/orders',
+      ),
+    },
+  },
+  'odd-blanks': {
+    cause: 'Often a value is empty, and the blanks around it stay: `Hello {{first_name}} {{title}} Evans`.',
+    fix: 'Take them out, or put the blank into the `{{#if}}` of the value. It is a warning: the message is sent.',
+    example: { files: template('Hello {{first_name}},  your order {{order}} is ready.') },
+  },
+  capitals: {
+    cause: 'Filters of networks take shouting for spam. Texts of fewer than five words are not judged.',
+    fix: 'Write as in a letter.',
+    example: { files: template('HELLO {{first_name}}, YOUR ORDER IS READY') },
+  },
+  'no-opt-out': {
+    cause:
+      'A word of `messageType` or `topic` says that it is marketing, and the text has no word with which people opt out, in any language that handbill reads replies in.',
+    fix: 'Say `Reply STOP to opt out`, or add a link with `unsubscribe` in it.',
+    example: { files: { ...campaign('topic: offers'), ...template('Hello {{first_name}}, 20% off until Sunday.') } },
+  },
   'content-invalid': {
     cause: 'The channel does not have this part, or needs one that is not there.',
     fix: 'Take it out or add it: [content.md](content.md) says what each channel takes.',

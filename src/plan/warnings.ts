@@ -10,6 +10,7 @@ import { entityIn } from '../templates/entities.ts';
 import { eq } from '../templates/helpers/compare.ts';
 import type { LinkPart } from '../templates/links.ts';
 import { compared } from '../util/cell.ts';
+import { createCarrierCheck } from './carriers.ts';
 import { channelStepsOf } from './compile.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './write-message.ts';
@@ -31,6 +32,7 @@ export function createWarner({
     return isSample && found?.code === 'unassigned-number' ? null : found;
   };
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
+  const ofCarrier = createCarrierCheck(campaign);
   const senders = new Map<Step, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (step: Step, country: string | null) => {
     let check = senders.get(step);
@@ -42,7 +44,11 @@ export function createWarner({
   };
   const ofStep = (message: StepMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
     const step = steps(message, variant);
-    const found = [...ofMessage(message, step, check, at), ...ofVariables(message, step, at)];
+    const found = [
+      ...ofMessage(message, step, check, at),
+      ...ofCarrier(message, at),
+      ...ofVariables(message, step, at),
+    ];
     const doubt = message.step === 0 ? null : ofNumber(message, true, at);
     if (doubt !== null) found.unshift(doubt);
     const rule = ruleOf(step, message.country);

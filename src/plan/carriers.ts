@@ -1,0 +1,139 @@
+import { smsParts } from '../content/sms-parts.ts';
+import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
+import type { Campaign, StepMessage } from '../model.ts';
+import { meaningOf } from '../webhook/meaning.ts';
+
+/** `index`: where it is in the text, in UTF-16 units; null: it is about the whole text. */
+type Found = { readonly index: number | null; readonly what: string } | null;
+
+interface Sent {
+  readonly message: Pick<StepMessage, 'sms' | 'content'>;
+  readonly isMarketing: boolean;
+  readonly stopWords: readonly string[];
+}
+
+interface CarrierRule {
+  readonly code: Code;
+  /** The first place. Every row comes here, and nearly all texts have none: what rules most of them out comes first. */
+  find(text: string, sent: Sent): Found;
+  readonly hint: string;
+}
+
+const LINK = /https?:\/\/[^\s"<>]+/gi;
+/** Hosts whose links anyone can make, as Twilio's error 30857 and the guidelines of the CTIA have them. */
+const SHORTENERS =
+  /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
+
+/** Fewer words say nothing: a code, a name. */
+const FEWEST_WORDS = 5;
+
+const RULES: readonly CarrierRule[] = [
+  {
+    code: 'link-shortener',
+    find(text) {
+      const found = SHORTENERS.exec(text);
+      return found && { index: found.index, what: `A link of the public shortener ${found[0]}` };
+    },
+    hint: 'Networks block such links, because fraud uses them. Link to a domain of the sender.',
+  },
+  {
+    code: 'insecure-link',
+    find(text) {
+      const index = text.search(/http:\/\//i);
+      return index === -1 ? null : { index, what: 'A link that begins with http:' };
+    },
+    hint: 'Networks block such links, and phones warn of them. Write https:.',
+  },
+  {
+    code: 'odd-blanks',
+    find(text) {
+      if (text === '') return null;
+      if (isBlank(text, 0)) return { index: 0, what: 'A blank at the beginning' };
+      if (isBlank(text, text.length - 1)) return { index: text.trimEnd().length, what: 'A blank at the end' };
+      // Blanks that begin a line indent it.
+      const index = text.search(/(?<=[^\n ]) {2}/);
+      return index === -1 ? null : { index, what: 'Two blanks in a row' };
+    },
+    hint: 'Networks and phones cut blanks or leave them, and each is paid for. Often a value is empty: {{#if}} can leave its blank out too.',
+  },
+  {
+    code: 'cut-link',
+    find(text, { message: { sms } }) {
+      if (sms === null || sms.parts === 1 || !text.includes('://')) return null;
+      let end = 0;
+      const ends = smsParts(text, sms.encoding).map((part) => {
+        end += part.length;
+        return end;
+      });
+      for (const { index, 0: link } of text.matchAll(LINK)) {
+        const cut = ends.findIndex((at) => at > index && at < index + link.length);
+        if (cut !== -1) return { index, what: `A link that the end of part ${cut + 1} cuts` };
+      }
+      return null;
+    },
+    hint: 'A phone that shows the parts one by one shows a broken link. Move the link to the front, or shorten the text.',
+  },
+  {
+    code: 'capitals',
+    find(text) {
+      // Nearly every text has more small letters than capitals, which is seen without its words.
+      let [small, large] = [0, 0];
+      for (let at = 0; at < text.length; at += 1) {
+        const unit = text.charCodeAt(at);
+        if (unit >= 97 && unit <= 122) small += 1;
+        else if (unit >= 65 && unit <= 90) large += 1;
+      }
+      if (large * 6 < small) return null;
+      const words = text.replace(LINK, '').match(/\p{L}{2,}/gu) ?? [];
+      const cased = words.filter((word) => word.toLowerCase() !== word.toUpperCase());
+      const shouted = cased.filter((word) => word === word.toUpperCase()).length;
+      if (cased.length < FEWEST_WORDS || shouted * 2 <= cased.length) return null;
+      return { index: null, what: `${shouted} of ${cased.length} words are in capitals` };
+    },
+    hint: 'Filters take that for spam. Write as in a letter.',
+  },
+  {
+    code: 'no-opt-out',
+    find(text, { message: { content }, isMarketing, stopWords }) {
+      if (!isMarketing || /\bstop\b|unsubscribe|opt[ -]?out/i.test(text)) return null;
+      const all = content === null ? text : `${text} ${JSON.stringify(content)}`;
+      if (meaningOf(all, { stopWords }) !== 'answer') return null;
+      return { index: null, what: 'A marketing message that does not say how to opt out' };
+    },
+    hint: 'Networks and the law of many countries ask for it: Reply STOP to opt out.',
+  },
+];
+
+/** Words of `messageType` and `topic` that mean marketing. */
+const MARKETING =
+  /(?:^|[^a-z])(?:marketing|promo|promotions?|promotional|advertising|adverts?|ads?|offers?|sales?|newsletters?)(?![a-z])/i;
+
+/** Advice on a text that networks block or change, although the API takes it: at most one of a kind, with its place. */
+export function createCarrierCheck({
+  topic,
+  messageType,
+  project,
+}: Pick<Campaign, 'topic' | 'messageType' | 'project'>): (message: StepMessage, at: Position) => readonly Diagnostic[] {
+  const isMarketing = topic !== 'essential' && [topic, messageType].some((words) => MARKETING.test(words ?? ''));
+  const { stopWords } = project.webhook.replies;
+  return (message, at) => {
+    const { channel, text } = message;
+    if (text === null || (channel !== 'sms' && channel !== 'rcs')) return NOTHING;
+    return RULES.flatMap(({ code, find, hint }) => {
+      const found = find(text, { message, isMarketing, stopWords });
+      if (found === null) return NOTHING;
+      return warning(code, `${found.what}${found.index === null ? '' : placeIn(text, found.index)}.`, { at, hint });
+    });
+  };
+}
+
+function placeIn(text: string, index: number): string {
+  const before = text.slice(0, index).split('\n');
+  return `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1} of the message`;
+}
+
+function isBlank(text: string, at: number): boolean {
+  return /\s/.test(text[at] ?? '');
+}
+
+const NOTHING: readonly Diagnostic[] = Object.freeze([]);

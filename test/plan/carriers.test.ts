@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { handbillHere } from '../cli/in-process.ts';
+import { createProject } from '../helpers/project.ts';
+
+const CODES = ['link-shortener', 'insecure-link', 'odd-blanks', 'cut-link', 'capitals', 'no-opt-out'];
+
+/** The warnings about what carriers do with the text, and their words. */
+async function advice(text: string, settings = 'channel: sms'): Promise<{ codes: readonly string[]; said: string }> {
+  using here = createProject({
+    'c.yaml': `name: c\n${settings}\nfrom: Riverside\ntemplate: { text: ${JSON.stringify(text)} }\nrecipients: p.csv\n`,
+    'p.csv': 'msisdn,name,title\n+447400123456,Mair,\n',
+  });
+  const { out } = await handbillHere(here.root, ['validate', 'c.yaml', '--format', 'json']);
+  const found: readonly { readonly code: string; readonly message: string }[] = JSON.parse(out).diagnostics;
+  const ours = found.filter(({ code }) => CODES.includes(code));
+  return { codes: ours.map(({ code }) => code).toSorted(), said: ours.map(({ message }) => message).join(' ') };
+}
+
+/** So many characters without a link, in words. */
+const filled = (length: number): string =>
+  'so it is. '
+    .repeat(40)
+    .slice(0, length - 1)
+    .concat(' ');
+const LINK = 'https://riverside.example/orders';
+
+test.each<[string, string, readonly string[]]>([
+  ['a shortener', 'See https://bit.ly/3xYz', ['link-shortener at line 1, column 13']],
+  ['a shortener without a scheme', 'Hello {{name}},\nsee www.TinyURL.com/abc', ['link-shortener at line 2, column 5']],
+  [
+    'a shortener over http',
+    'See http://t.co/x',
+    ['link-shortener at line 1, column 12', 'insecure-link at line 1, column 5'],
+  ],
+  ['http in capitals', 'See HTTP://riverside.example', ['insecure-link at line 1, column 5']],
+  [
+    'two blanks around an empty value',
+    'Hello {{#if title}}{{title}}{{/if}} {{name}}',
+    ['odd-blanks at line 1, column 6'],
+  ],
+  ['a link that the first part end cuts', `${filled(150)}${LINK}`, ['cut-link at line 1, column 151']],
+  ['a link that the end of part 2 cuts', `${filled(300)}${LINK}`, ['cut-link the end of part 2 cuts']],
+  ['capitals', 'HELLO {{name}}, YOUR ORDER IS READY', ['capitals 5 of 6 words']],
+  ['capitals of another alphabet', 'ΓΕΙΑ ΣΑΣ Η ΠΑΡΑΓΓΕΛΙΑ ΕΙΝΑΙ έτοιμη σήμερα', ['capitals 4 of 6 words']],
+])('%s is warned about, with its place', async (_, text, expected) => {
+  const { codes, said } = await advice(text);
+  expect(codes).toEqual(expected.map((one) => one.split(' ')[0]).toSorted());
+  for (const one of expected) expect(said).toContain(one.slice(one.indexOf(' ') + 1));
+});
+
+test.each([
+  'See https://riverside.example/orders',
+  'See https://orbit.ly/x, my-bit.ly/x and https://bit.ly.example/x',
+  'Write to ada@t.co/x, about bit.ly',
+  `Hello {{name}},\n  - one\n  - two`,
+  `${LINK} ${filled(200)}`.trim(),
+  'PIN 1234',
+  'YOUR PIN: 1234, NEVER SHARE',
+  'The BBC and the NHS are in the UK, and so is HMRC',
+  'مرحبا بكم في المتجر الجديد اليوم',
+])('%j is not', async (text) => {
+  expect((await advice(text)).codes).toEqual([]);
+});
+
+test.each([
+  ['topic: offers', '20% off', true],
+  ['messageType: PROMOTIONAL', '20% off', true],
+  ['topic: spring-sale', '20% off', true],
+  ['topic: appointments', '20% off', false],
+  ['topic: wholesale', '20% off', false],
+  ['messageType: transactional', '20% off', false],
+  ['topic: essential\nmessageType: marketing', '20% off', false],
+  ['topic: offers', '20% off. Reply STOP to opt out', false],
+  ['topic: offers', '20 % Rabatt. Abmelden: Antwort mit ABMELDEN', false],
+  ['topic: offers', 'Скидка 20 %. Ответьте СТОП', false],
+  ['topic: offers', '20% off: https://riverside.example/unsubscribe?u=1', false],
+  ['topic: offers', '20% off: https://riverside.example/shop', true],
+])('with %j, %j is a marketing text without a way to opt out: %s', async (settings, text, isWarned) => {
+  expect((await advice(text, `channel: sms\n${settings}`)).codes).toEqual(isWarned ? ['no-opt-out'] : []);
+});
+
+test('a button of RCS is a way to opt out, and a messaging app and email are no carriers', async () => {
+  const rcs = 'channel: rcs\ntopic: offers';
+  const button = `${rcs}\ncontent: { buttons: [{ text: Stop, reply: STOP }] }`;
+  expect((await advice('20% off', rcs)).codes).toEqual(['no-opt-out']);
+  expect((await advice('20% off', button)).codes).toEqual([]);
+  expect((await advice('See http://bit.ly/x', 'channel: messaging-app\ntopic: offers')).codes).toEqual([]);
+});
+
+test('a list with the same warning in each row has one line of it, with the number of rows', async () => {
+  const rows = Array.from({ length: 30 }, (_, i) => `+4474001234${10 + i}`);
+  using here = createProject({
+    'c.yaml': 'name: c\nchannel: sms\nfrom: Riverside\ntemplate: { text: "See https://bit.ly/3" }\nrecipients: p.csv\n',
+    'p.csv': `msisdn\n${rows.join('\n')}\n`,
+  });
+  const { err } = await handbillHere(here.root, ['validate', 'c.yaml']);
+  expect(err.match(/\[link-shortener\].*/g)).toHaveLength(1);
+  expect(err).toContain('The same kind in 29 more rows.');
+});
