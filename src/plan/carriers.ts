@@ -6,8 +6,7 @@ import { meaningOf } from '../webhook/meaning.ts';
 /** `index`: where it is in the text, in UTF-16 units; null: it is about the whole text. */
 type Found = { readonly index: number | null; readonly what: string } | null;
 
-interface Sent {
-  readonly message: Pick<StepMessage, 'sms' | 'content'>;
+interface OptOutRules {
   readonly isMarketing: boolean;
   readonly stopWords: readonly string[];
 }
@@ -15,7 +14,7 @@ interface Sent {
 interface CarrierRule {
   readonly code: Code;
   /** The first place. Every row comes here, and nearly all texts have none: what rules most of them out comes first. */
-  find(text: string, sent: Sent): Found;
+  find(text: string, message: StepMessage, optOut: OptOutRules): Found;
   readonly hint: string;
 }
 
@@ -24,6 +23,8 @@ const LINK = /https?:\/\/[^\s"<>]+/gi;
 const SHORTENERS =
   /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
 
+/** Of Latin, Greek and Cyrillic: other scripts hardly have capitals. */
+const TWO_CAPITALS = /[A-Z\u{c0}-\u{de}\u{391}-\u{3a9}\u{410}-\u{42f}]{2}/u;
 /** Fewer words say nothing: a code, a name. */
 const FEWEST_WORDS = 5;
 
@@ -31,7 +32,7 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'link-shortener',
     find(text) {
-      const found = SHORTENERS.exec(text);
+      const found = text.includes('/') ? SHORTENERS.exec(text) : null;
       return found && { index: found.index, what: `A link of the public shortener ${found[0]}` };
     },
     hint: 'Networks block such links, because fraud uses them. Link to a domain of the sender.',
@@ -39,7 +40,7 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'insecure-link',
     find(text) {
-      const index = text.search(/http:\/\//i);
+      const index = text.includes('://') ? text.search(/http:\/\//i) : -1;
       return index === -1 ? null : { index, what: 'A link that begins with http:' };
     },
     hint: 'Networks block such links, and phones warn of them. Write https:.',
@@ -51,14 +52,14 @@ const RULES: readonly CarrierRule[] = [
       if (isBlank(text, 0)) return { index: 0, what: 'A blank at the beginning' };
       if (isBlank(text, text.length - 1)) return { index: text.trimEnd().length, what: 'A blank at the end' };
       // Blanks that begin a line indent it.
-      const index = text.search(/(?<=[^\n ]) {2}/);
-      return index === -1 ? null : { index, what: 'Two blanks in a row' };
+      const index = text.search(/[^\n ] {2}/);
+      return index === -1 ? null : { index: index + 1, what: 'Two blanks in a row' };
     },
     hint: 'Networks and phones cut blanks or leave them, and each is paid for. Often a value is empty: {{#if}} can leave its blank out too.',
   },
   {
     code: 'cut-link',
-    find(text, { message: { sms } }) {
+    find(text, { sms }) {
       if (sms === null || sms.parts === 1 || !text.includes('://')) return null;
       let end = 0;
       const ends = smsParts(text, sms.encoding).map((part) => {
@@ -76,14 +77,7 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'capitals',
     find(text) {
-      // Nearly every text has more small letters than capitals, which is seen without its words.
-      let [small, large] = [0, 0];
-      for (let at = 0; at < text.length; at += 1) {
-        const unit = text.charCodeAt(at);
-        if (unit >= 97 && unit <= 122) small += 1;
-        else if (unit >= 65 && unit <= 90) large += 1;
-      }
-      if (large * 6 < small) return null;
+      if (!TWO_CAPITALS.test(text)) return null;
       const words = text.replace(LINK, '').match(/\p{L}{2,}/gu) ?? [];
       const cased = words.filter((word) => word.toLowerCase() !== word.toUpperCase());
       const shouted = cased.filter((word) => word === word.toUpperCase()).length;
@@ -94,7 +88,7 @@ const RULES: readonly CarrierRule[] = [
   },
   {
     code: 'no-opt-out',
-    find(text, { message: { content }, isMarketing, stopWords }) {
+    find(text, { content }, { isMarketing, stopWords }) {
       if (!isMarketing || /\bstop\b|unsubscribe|opt[ -]?out/i.test(text)) return null;
       const all = content === null ? text : `${text} ${JSON.stringify(content)}`;
       if (meaningOf(all, { stopWords }) !== 'answer') return null;
@@ -115,15 +109,18 @@ export function createCarrierCheck({
   project,
 }: Pick<Campaign, 'topic' | 'messageType' | 'project'>): (message: StepMessage, at: Position) => readonly Diagnostic[] {
   const isMarketing = topic !== 'essential' && [topic, messageType].some((words) => MARKETING.test(words ?? ''));
-  const { stopWords } = project.webhook.replies;
+  const rules = { isMarketing, stopWords: project.webhook.replies.stopWords };
   return (message, at) => {
     const { channel, text } = message;
     if (text === null || (channel !== 'sms' && channel !== 'rcs')) return NOTHING;
-    return RULES.flatMap(({ code, find, hint }) => {
-      const found = find(text, { message, isMarketing, stopWords });
-      if (found === null) return NOTHING;
-      return warning(code, `${found.what}${found.index === null ? '' : placeIn(text, found.index)}.`, { at, hint });
-    });
+    let advice = NOTHING;
+    for (const { code, find, hint } of RULES) {
+      const found = find(text, message, rules);
+      if (found === null) continue;
+      const where = found.index === null ? '' : placeIn(text, found.index);
+      advice = [...advice, warning(code, `${found.what}${where}.`, { at, hint })];
+    }
+    return advice;
   };
 }
 
@@ -133,7 +130,10 @@ function placeIn(text: string, index: number): string {
 }
 
 function isBlank(text: string, at: number): boolean {
-  return /\s/.test(text[at] ?? '');
+  const unit = text.charCodeAt(at);
+  return unit <= SPACE || (unit > LAST_ASCII && text[at]?.trim() === '');
 }
 
+const SPACE = 0x20;
+const LAST_ASCII = 0x7f;
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
