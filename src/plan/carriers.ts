@@ -19,7 +19,7 @@ interface CarrierRule {
 }
 
 const LINK = /https?:\/\/[^\s"<>]+/gi;
-/** Hosts whose links anyone can make, as Twilio's error 30857 and the guidelines of the CTIA have them. */
+/** Public shorteners. Networks block them (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
 const SHORTENERS =
   /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
 
