@@ -23,7 +23,7 @@ const LINK = /https?:\/\/[^\s"<>]+/gi;
 const SHORTENERS =
   /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
 
-/** Of Latin, Greek and Cyrillic: other scripts hardly have capitals. */
+/** In Latin, Greek and Cyrillic: other scripts hardly have capitals. */
 const TWO_CAPITALS = /[A-Z\u{c0}-\u{de}\u{391}-\u{3a9}\u{410}-\u{42f}]{2}/u;
 /** Fewer words say nothing: a code, a name. */
 const FEWEST_WORDS = 5;
