@@ -66,6 +66,10 @@ export interface Column {
   /** For a sortable column: the address that sorts by it, and the current order. */
   readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
   readonly isFigure?: boolean;
+  /** Goes below the first cell, with its title, where the table has little room. */
+  readonly isLow?: boolean;
+  /** Holds a bar or a text, and gets the room that others leave. */
+  readonly isRoomy?: boolean;
   /** Its heading is for screen readers only. */
   readonly isHidden?: boolean;
   /** Hidden if all rows are empty. */
@@ -78,36 +82,36 @@ interface TableRow {
   readonly cells: readonly (Html | string | number | null)[];
 }
 
-/**
- * A table whose rows become blocks on narrow screens. The first cell of a row names it.
- * @param scrolls the name of a table that scrolls sideways instead, also by keyboard
- */
+/** The first cell of a row names it. On narrow screens each row is a block. */
 export function table(
   caption: Html | string | null,
   allColumns: readonly Column[],
   allRows: readonly TableRow[],
-  scrolls: string | null = null,
 ): Html {
   const isShown = allColumns.map(
     ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => cells[i] !== ''),
   );
   const columns = allColumns.filter((_, i) => isShown[i]);
+  const classes = columns.map(({ isFigure, isLow, isRoomy }) => {
+    const names = [isFigure ? 'n' : '', isLow ? 'low' : '', isRoomy ? 'roomy' : ''].filter((name) => name !== '');
+    return names.length === 0 ? null : html` class="${names.join(' ')}"`;
+  });
   const head = columns.map(
-    ({ title, isFigure, isHidden, sort }) =>
-      html`<th scope="col"${isFigure ? FIGURE : null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
+    ({ title, isHidden, sort }, i) =>
+      html`<th scope="col"${classes[i] ?? null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
   );
   const body = allRows.map(({ id, isPart, cells }) => {
     const shown = cells
       .filter((_, i) => isShown[i])
-      .map((cell, i) => {
-        const { title = '', isFigure } = columns[i] ?? {};
-        if (i === 0) return html`<th scope="row"${isFigure ? FIGURE : null}>${cell ?? ''}</th>`;
-        return html`<td${isFigure ? FIGURE : null} data-label="${title}">${cell ?? ''}</td>`;
-      });
+      .map((cell, i) =>
+        i === 0
+          ? html`<th scope="row"${classes[i] ?? null}>${cell}</th>`
+          : html`<td${classes[i] ?? null} data-label="${columns[i]?.title ?? ''}">${cell}</td>`,
+      );
     return html`<tr${id === undefined ? null : html` id="${id}"`}${isPart ? PART : null}>${shown}</tr>
 `;
   });
-  return html`<div class="scroll"${scrolls === null ? null : html` tabindex="0" role="group" aria-label="${scrolls}"`}><table${scrolls === null ? STACK : null}>
+  return html`<div class="scroll"><table>
 ${caption === null ? null : html`<caption>${caption}</caption>`}
 <thead><tr>${head}</tr></thead>
 <tbody>
@@ -116,9 +120,7 @@ ${body}</tbody>
 `;
 }
 
-const FIGURE = new Html(' class="n"');
 const PART = new Html(' class="part"');
-const STACK = new Html(' class="stack"');
 const SELECTED = new Html(' selected');
 
 export function select(

@@ -126,7 +126,7 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
     });
     return [{ cells: [name, ...share(count), OUTCOME_WORDS[outcome]] }, ...parts];
   });
-  const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning' }];
+  const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning', isLow: true }];
   const caption = `${formats.count(totals.recipients, 'recipient')}, by outcome and reason.`;
   return section('Outcomes', table(caption, columns, rows));
 }
@@ -149,7 +149,7 @@ export function causesSection({ formats, link, report }: ShownRun): Html | null 
     return { cells: [name, html`<span class="nowrap">${delivery ?? outcome}</span>`, ...share(count)] };
   });
   if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
-  const columns = [{ title: 'Cause' }, { title: 'End' }, ...figureColumns('Recipients', 'Share')];
+  const columns = [{ title: 'Cause' }, { title: 'End', isLow: true }, ...figureColumns('Recipients', 'Share')];
   const words = `${formats.count(sum, 'recipient')} whose message failed, or may have failed, by what the API or the delivery report says.`;
   const more = rows.slice(FIRST_CAUSES);
   return section('Failures', [
@@ -171,7 +171,11 @@ export function deliveriesSection({ report, formats, link }: ShownRun): Html | n
       meaning,
     ],
   }));
-  const columns = [{ title: 'State' }, ...figureColumns('Recipients', 'Share of accepted'), { title: 'Meaning' }];
+  const columns = [
+    { title: 'State' },
+    ...figureColumns('Recipients', 'Share of accepted'),
+    { title: 'Meaning', isLow: true },
+  ];
   return section('Deliveries', table('The latest delivery report or reply about each message.', columns, rows));
 }
 
@@ -180,7 +184,7 @@ export function unmatchedSection({ report, formats }: ShownRun): Html | null {
     cells: [why, formats.number(count), meaning],
   }));
   if (rows.length === 0) return null;
-  const columns = [{ title: 'Why' }, ...figureColumns('Reports'), { title: 'Meaning' }];
+  const columns = [{ title: 'Why' }, ...figureColumns('Reports'), { title: 'Meaning', isLow: true }];
   const caption = 'They name ids of messages of this run and are not about them. They count nowhere.';
   return section('Unmatched delivery reports', table(caption, columns, rows));
 }

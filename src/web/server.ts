@@ -307,7 +307,7 @@ async function streamed(
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      const way = html`<p class="back"><a href="${back}">Back to handbill serve</a></p>\n`.markup;
+      const way = html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a></nav>\n`.markup;
       if (first.done === true) return;
       controller.enqueue(encoder.encode(first.value.replace('<body>\n', (body) => body + way)));
     },

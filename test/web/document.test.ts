@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function write(name: string, content: Html, style = new Html('')): string {
-  const { head, foot } = documentFrame({ title: HOSTILE, style, script: clientScript('preview') });
+function write(name: string, content: Html): string {
+  const { head, foot } = documentFrame({ title: HOSTILE, script: clientScript('preview') });
   writeFileSync(join(folder, name), head + content.markup + foot);
   return `file://${join(folder, name)}`;
 }

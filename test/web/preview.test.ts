@@ -201,7 +201,7 @@ describe('what is seen', () => {
     const row = rows.find(({ variant, encoding }) => variant === 'long' && encoding === 'UCS-2');
     const page = await open(`#line=${row?.line}`);
     const detail = page.locator('#detail');
-    await detail.locator('.step').waitFor();
+    await detail.locator('.message').waitFor();
     expect(await detail.locator('.step-name').textContent()).toMatch(/^SMS · UCS-2 · 2 parts · \d+ units$/);
     expect(await detail.locator('.cut').allTextContents()).toEqual(['end of part 1']);
     expect((await detail.locator('.odd').first().textContent()) ?? '').toMatch(/^[áŁë李雷Å]+$/);

@@ -10,8 +10,10 @@ import { createSpring, list, previewSpring } from './spring.ts';
 
 /** A sample has the first of them. */
 const SCREENS: readonly BrowserContextOptions[] = [
-  { viewport: { width: 1280, height: 900 } },
-  { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  { viewport: { width: 1440, height: 900 } },
+  { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
+  { viewport: { width: 820, height: 1180 } },
+  { viewport: { width: 820, height: 1180 }, colorScheme: 'dark' },
   { viewport: { width: 390, height: 844 } },
   { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
   { viewport: { width: 320, height: 700 } },
@@ -42,8 +44,9 @@ describe.each(QUICK ? SCREENS.slice(0, 1) : SCREENS)('%j', (options) => {
     await using pages = await servePages(served.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '', options);
     const run = `/runs/${id}`;
-    const rest = ['/doubt', '/replies', '/suppressions', '/campaigns'];
-    for (const path of ['/', run, `${run}/recipients`, `${run}/recipients/1`, ...rest]) {
+    const person = [`/people/${id}/1`, '/people?q=7700900001'];
+    const rest = ['/doubt', '/replies', '/suppressions', '/campaigns', '/campaigns/past', '/campaigns/hello'];
+    for (const path of ['/', run, `${run}/recipients`, `${run}/recipients/1`, `${run}/report`, ...person, ...rest]) {
       await watched.page.goto(pages.base + path);
       const menu = watched.page.getByRole('button', { name: 'Menu' });
       if (path === '/' && (await menu.isVisible())) await menu.click();

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { openWatched, sharedChromium } from '../helpers/browser.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { FULL, ROWS, writeReport } from './report-page.ts';
 import { recordAll, recordRun, servePages, withLedger } from './serve-ledger.ts';
 
 /** Tables where there is little room: whole words, nothing cut, nothing over the list. */
@@ -28,6 +29,9 @@ beforeEach(() => {
   return () => project[Symbol.dispose]();
 });
 
+/** Between the margins of the paper. */
+const A4_PX = 718;
+
 /** Boxes with a scroll bar, and words on more than one line; ids and addresses, shown as code, may break. */
 const faultsOf = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {
@@ -48,18 +52,29 @@ const faultsOf = (page: Page): Promise<unknown> =>
     return faults;
   })()`);
 
-it.each([1180, 900, 820, 390])('tables have whole words and do not scroll at %i px', async (width) => {
-  await using pages = await servePages(project.root, { allowActions: true });
-  const viewport = { width, height: 900 };
-  await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, locale: 'en-GB' });
-  const { page } = watched;
-  const ofRun = [`/runs/${run}`, `/runs/${run}/recipients`];
-  for (const path of ['/campaigns', '/suppressions', '/replies', '/doubt', '/campaigns/past', ...ofRun]) {
-    await page.goto(pages.base + path);
-    expect([path, await page.locator('.scroll').count()]).not.toEqual([path, 0]);
-    expect([path, await faultsOf(page)]).toEqual([path, []]);
-  }
-});
+it.each([1440, 1180, 900, 820, 390, A4_PX])(
+  'every page has whole words and nothing scrolls sideways at %i px',
+  async (width) => {
+    await using pages = await servePages(project.root, { allowActions: true });
+    const viewport = { width, height: 900 };
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, locale: 'en-GB' });
+    const { page } = watched;
+    if (width === A4_PX) await page.emulateMedia({ media: 'print' });
+    const ofRun = ['', '/recipients', '/recipients?sort=delivery', '/report'].map((path) => `/runs/${run}${path}`);
+    const lists = ['/', '/campaigns', '/suppressions', '/replies', '/doubt', '/campaigns/past', '/people?q=7700900001'];
+    const report = await writeReport(project.path('report.html'), FULL, ROWS);
+    const urls = [...[...lists, ...ofRun].map((path) => pages.base + path), report];
+    for (const url of urls) {
+      await page.goto(url);
+      expect([url, await page.locator('.scroll').count()]).not.toEqual([url, 0]);
+      expect([url, await faultsOf(page)]).toEqual([url, []]);
+    }
+    for (const path of [`/runs/${run}/recipients/1`, `/people/${run}/1`]) {
+      await page.goto(pages.base + path);
+      expect([path, await faultsOf(page)]).toEqual([path, []]);
+    }
+  },
+);
 
 it.each([
   [1280, 900, 'sticky'],

@@ -12,10 +12,10 @@ import { figure, inlineMark, mark, round, type Tone, toneClass } from './chart.t
  * its text keeps its size. Labels fit the narrowest plot, on a screen of 320 px; from WIDE_PX on more of them fit.
  */
 const NARROW_PX = 208;
-/** The style of charts in document.ts has the same width (26rem), of which figures on the left take 62 px. */
-const WIDE_PX = 354;
+/** The style of charts has the same width (28rem), of which figures on the left take 64 px. */
+const WIDE_PX = 384;
 const HEIGHT_PX = 220;
-/** Below the plot. Fonts differ by 4 px in the height of a line of 11 px: this fits the tallest. */
+/** Below the plot. Fonts differ by 4 px in the height of a line of 12 px: this fits the tallest. */
 const AXIS_PX = 28;
 const TOP_PX = 26;
 const BOTTOM_PX = HEIGHT_PX - AXIS_PX;
@@ -42,14 +42,13 @@ function plot(
   const columns = figures.columns.map((name, i) => ({ title: name, isFigure: i > 0 }));
   const more = figures.rows.length - MOST_ROWS;
   return html`<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
-<text class="figure" x="-44" y="11">${yUnit}</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
+<text class="figure" x="-44" y="12">${yUnit}</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
 ${drawing}</svg>
 <details><summary>Figures as a table</summary>
 ${table(
   null,
   columns,
   figures.rows.slice(0, MOST_ROWS).map((cells) => ({ cells })),
-  title,
 )}${more > 0 ? html`<p class="soft">and ${more} more</p>` : null}</details>
 `;
 }
@@ -74,7 +73,7 @@ function fittingTicks(ticksOf: (count: number) => readonly Tick[], widthPx: numb
   return ticksOf(2).slice(0, 1);
 }
 
-/** Most pixels of a figure of 11 px, in the widest of the common fonts: the server cannot measure it. */
+/** Most pixels of a figure of 12 px, in the widest of the common fonts: the server cannot measure it. */
 function textWidth(text: string): number {
   const em = (character: string): number => {
     if (/[ijltfrI.,:;'|![\]() ]/.test(character)) return 0.4;
@@ -83,7 +82,7 @@ function textWidth(text: string): number {
     if (/[0-9]/.test(character)) return 0.64;
     return (character.codePointAt(0) ?? 0) < 0x1100 ? 0.66 : 1.1;
   };
-  return [...text].reduce((sum, character) => sum + em(character) * 11, 0);
+  return [...text].reduce((sum, character) => sum + em(character) * 12, 0);
 }
 
 function bottomAxis(ticks: readonly Tick[]): Html {
@@ -207,7 +206,7 @@ interface Histogram extends Plot {
   readonly format: (value: number) => string;
 }
 
-const POINTER_PX = 15;
+const POINTER_PX = 17;
 
 export function histogram({ buckets, marks, format, ...words }: Histogram): Html {
   const { number } = words.formats;

@@ -149,7 +149,7 @@ function warned(): DocumentFragment {
   const both = document.createDocumentFragment();
   const sign = span('', ' \u26a0');
   sign.setAttribute('aria-hidden', 'true');
-  both.append(sign, span('unseen', ', with warnings'));
+  both.append(sign, span('hidden', ', with warnings'));
   return both;
 }
 

@@ -110,7 +110,7 @@ function runsSection({ formats }: View, shown: readonly Judged[], total: number,
     { title: 'Run' },
     { title: 'State' },
     { title: 'People', isFigure: true },
-    ...ENDS.map((title) => ({ title, isFigure: true, isOptional: true })),
+    ...ENDS.map((title) => ({ title, isFigure: true, isOptional: true, isLow: !SHOWN_FIRST.has(title) })),
   ];
   return section('Runs', table(`${formats.count(total, 'run')}, last active first.`, columns, rows));
 }
@@ -126,3 +126,4 @@ const ENDS = [
   'Opted out',
   'Cost',
 ] as const;
+const SHOWN_FIRST: ReadonlySet<string> = new Set(['Delivered', 'Not delivered', 'Cost']);

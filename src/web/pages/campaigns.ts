@@ -145,10 +145,10 @@ function list(view: View, campaigns: readonly CampaignLine[]): Html {
 
 const COLUMNS = [
   { title: 'Campaign' },
-  { title: 'Channel' },
-  { title: 'List' },
-  { title: 'Schedule', isOptional: true },
-  { title: 'Last run' },
+  { title: 'Channel', isLow: true },
+  { title: 'List', isLow: true },
+  { title: 'Schedule', isOptional: true, isRoomy: true },
+  { title: 'Last run', isLow: true },
   { title: 'Preview' },
 ];
 

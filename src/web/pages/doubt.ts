@@ -258,7 +258,12 @@ function choosers({ formats }: View, { doubts }: DoubtRun): Html {
 `;
 }
 
-const COLUMNS = [{ title: 'Recipient' }, { title: 'Reference' }, { title: 'Why' }, { title: 'Since' }];
+const COLUMNS = [
+  { title: 'Recipient' },
+  { title: 'Reference', isRoomy: true },
+  { title: 'Why', isRoomy: true },
+  { title: 'Since', isLow: true },
+];
 
 function controls({ run, campaign }: DoubtRun): Html {
   return html`<fieldset class="chosen"><legend>Record what became of those who are chosen in ${campaign} <output></output></legend>

@@ -106,9 +106,9 @@ function goingSection({ formats, nowMs }: View, going: readonly Judged[]): Html 
 
 const GOING = [
   { title: 'Campaign' },
-  { title: 'Progress' },
+  { title: 'Progress', isRoomy: true },
   { title: 'Done', isOptional: true },
-  { title: 'Rate', isOptional: true },
+  { title: 'Rate', isOptional: true, isLow: true },
   { title: 'Run' },
 ];
 
@@ -242,8 +242,8 @@ function campaignsTable({ formats }: View, lines: readonly CampaignLine[], total
 const RECENT = [
   { title: 'Campaign' },
   { title: 'State' },
-  { title: 'Last start' },
-  { title: 'Runs', isFigure: true },
-  { title: 'People' },
+  { title: 'Last start', isLow: true },
+  { title: 'Runs', isFigure: true, isLow: true },
+  { title: 'People', isRoomy: true },
   { title: 'In doubt', isFigure: true, isOptional: true },
 ];

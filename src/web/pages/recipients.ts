@@ -23,7 +23,7 @@ import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/wor
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { toneClass } from '../charts/chart.ts';
-import { address, copied, crumbs, facts, pager, section, select, swatch, table } from '../kit.ts';
+import { address, type Column, copied, crumbs, facts, pager, section, select, swatch, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
 import { nodeHtml } from '../preview/message-html.ts';
@@ -445,18 +445,15 @@ function cells(formats: View['formats'], { run, names }: RecipientsData, row: Ou
   ];
 }
 
-const COLUMNS: readonly (readonly [
-  sort: Sort | null,
-  column: { title: string; isFigure?: true; isOptional?: true },
-])[] = [
+const COLUMNS: readonly (readonly [sort: Sort | null, column: Column])[] = [
   ['recipient', { title: 'Recipient' }],
-  ['line', { title: 'Line', isFigure: true }],
-  [null, { title: 'Key', isOptional: true }],
+  ['line', { title: 'Line', isFigure: true, isLow: true }],
+  [null, { title: 'Key', isOptional: true, isLow: true }],
   ['outcome', { title: 'Outcome' }],
   ['delivery', { title: 'Delivery', isOptional: true }],
-  ['variant', { title: 'Variant', isOptional: true }],
-  ['attempts', { title: 'Attempts', isFigure: true, isOptional: true }],
-  ['changed', { title: 'Last change', isOptional: true }],
+  ['variant', { title: 'Variant', isOptional: true, isLow: true }],
+  ['attempts', { title: 'Attempts', isFigure: true, isOptional: true, isLow: true }],
+  ['changed', { title: 'Last change', isOptional: true, isLow: true }],
 ];
 
 const SORT_WORDS: Readonly<Record<Sort, string>> = {

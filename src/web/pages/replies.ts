@@ -145,7 +145,7 @@ function list(view: View, { meaning, replies, isFirst, next, stoppedAt }: Replie
 ${pager('Pages of the list', [['Newest', first]])}`;
   }
   const rows = replies.map((reply) => ({ id: `reply-${reply.id}`, cells: cells(view, reply, meaning) }));
-  const columns = view.actions === 'on' ? [...COLUMNS, { title: 'It means' }] : COLUMNS;
+  const columns = view.actions === 'on' ? [...COLUMNS, { title: 'It means', isLow: true }] : COLUMNS;
   return html`${table('Newest first, as they came in.', columns, rows)}
 ${far}
 ${pager('Pages of the list', [
@@ -154,7 +154,13 @@ ${pager('Pages of the list', [
 ])}`;
 }
 
-const COLUMNS = [{ title: 'From' }, { title: 'Text' }, { title: 'Meaning' }, { title: 'To' }, { title: 'When' }];
+const COLUMNS = [
+  { title: 'From' },
+  { title: 'Text', isRoomy: true },
+  { title: 'Meaning' },
+  { title: 'To', isLow: true },
+  { title: 'When', isLow: true },
+];
 
 function cells(view: View, reply: ReplyLine, meaning: string): readonly (Html | string)[] {
   const { id, from, label, text, answers, atMs, reviewedBy, optsOutOf } = reply;

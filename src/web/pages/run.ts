@@ -77,7 +77,7 @@ function runPage(view: View, data: RunData): Content {
       live('totals', endsSection(data)),
       live('causes', causesSection(data) ?? none),
       live('steps', nextSection(data) ?? none),
-      live('why', html`<div class="two">${outcomesSection(data)}${returned}</div>`),
+      live('why', html`<div class="pair">${outcomesSection(data)}${returned}</div>`),
       live('variants', variantsSection(data) ?? none),
       live('figures', html`${section('Figures', figuresOf(data))}${channelsSection(data, null)}`),
     ],

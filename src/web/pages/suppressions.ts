@@ -190,10 +190,10 @@ function pageFrom(q: string, [after, topic]: Place): string {
 const COLUMNS = [
   { title: 'Address' },
   { title: 'Topic' },
-  { title: 'Until' },
-  { title: 'From' },
-  { title: 'Reason', isOptional: true },
-  { title: 'Since' },
+  { title: 'Until', isLow: true },
+  { title: 'From', isLow: true },
+  { title: 'Reason', isOptional: true, isLow: true },
+  { title: 'Since', isLow: true },
 ];
 
 function cells(view: View, entry: SuppressionLine): readonly (Html | string)[] {

@@ -9,7 +9,7 @@ import { documentFrame } from '../document.ts';
 import type { About, Facets } from './about.ts';
 import { createPacker, openValues, type PackedRow, type Values } from './block.ts';
 import { previewFacts } from './facts.ts';
-import { MESSAGE_COLOURS, MESSAGE_STYLE, nodeHtml } from './message-html.ts';
+import { nodeHtml } from './message-html.ts';
 import { columnsNode, requestNode, withMore } from './nodes.ts';
 import { createFacetTable, createHeads, type FacetTable, type Heads, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
@@ -24,7 +24,7 @@ async function* previewPage(source: PreviewRows, options: { readonly facts: () =
   const { campaign, occurrence } = source.plan;
   const title = `Preview of ${campaign.name} (${occurrence})`;
   const script = clientScript('preview');
-  const { head, foot } = documentFrame({ title, style: PREVIEW_STYLE, script });
+  const { head, foot } = documentFrame({ title, script });
   yield head;
   const facets = createFacetTable(source);
   const first: Html[] = [];
@@ -172,11 +172,11 @@ function messagesSection({ first, rows, of }: Shown, { number, count }: Formats)
   const part = rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${count(of, 'row')}.</p>` : null;
   const note = `The first ${number(first.length)} of ${count(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;
   return html`<section id="messages" aria-labelledby="messages-title">
-<h2 class="unseen" id="messages-title">Messages</h2>
+<h2 class="hidden" id="messages-title">Messages</h2>
 ${part}<div id="browse" hidden>
 <div class="finder">
 <form id="search" role="search" autocomplete="off">
-<label class="unseen" for="query">Search</label><input id="query" type="search" spellcheck="false" maxlength="200" placeholder="Search name, number or line" aria-describedby="count" aria-controls="list">
+<label class="hidden" for="query">Search</label><input id="query" type="search" spellcheck="false" maxlength="200" placeholder="Search name, number or line" aria-describedby="count" aria-controls="list">
 <details id="narrow"><summary>Filters</summary><div id="filters"></div></details>
 </form>
 <div class="status"><p id="count" role="status" aria-live="polite"></p>${HELP}</div>
@@ -222,115 +222,6 @@ const HELP: Html = html`<details class="help" id="help"><summary>Keys</summary>
 <dt><kbd>?</kbd></dt><dd>this list</dd>
 </dl>
 </details>`;
-
-const PREVIEW_STYLE: Html = new Html(`
-:root{--chosen:#dfeafa;--warn:#8a5a00;--stop:#c9302c}
-@media (prefers-color-scheme:dark){:root{--chosen:#1f3350;--warn:#e0b040;--stop:#ef6b67}}
-body{max-width:90rem;padding:1rem 1.25rem 3rem;font-size:.9375rem}
-h3{margin:1.5rem 0 .4rem;font-size:1rem}
-[hidden]{display:none!important}
-:focus-visible{outline:3px solid var(--chosen-line);outline-offset:2px}
-.top{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline}
-.top h1{font-size:1.375rem}
-.top p{margin:.2rem 0}
-.figures{margin:.5rem 0 .9rem;border:1px solid var(--line);border-radius:.6rem;background:var(--panel)}
-.figures>summary{display:flex;flex-wrap:wrap;gap:.15rem 1.5rem;align-items:baseline;padding:.5rem .9rem;list-style:none;color:var(--soft)}
-.figures>summary::-webkit-details-marker{display:none}
-.figures>summary b{color:var(--ink);font-size:1.0625rem;font-variant-numeric:tabular-nums}
-.figures .bad,.figures .bad b{color:var(--stop)}.figures .odd-one,.figures .odd-one b{color:var(--warn)}
-.figures .opens{margin-left:auto;color:var(--chosen-line)}
-.figures .opens::after{content:" ▾"}.figures[open] .opens::after{content:" ▴"}
-.figures[open]>summary{border-bottom:1px solid var(--line)}
-.figures>div{padding:.9rem;background:var(--paper);border-radius:0 0 .6rem .6rem}
-.small{display:grid;grid-template-columns:1fr;gap:.2rem;margin:0 0 1.5rem}
-.small div{display:grid;grid-template-columns:6.5rem 1fr;gap:1rem}
-.stop{margin:.75rem 0;padding:.5rem 1.1rem .75rem;border:1px solid var(--stop);border-left-width:6px;border-radius:.4rem}
-.stop h2{margin:0;font-size:1rem;color:var(--stop)}
-.stop ul,.notes{margin:.35rem 0 0;padding-left:1.2rem}
-.stop li,.notes li{margin:.25rem 0;overflow-wrap:anywhere}
-.fold{margin-top:.75rem}
-.fold>summary,.help>summary,#narrow>summary{cursor:pointer;color:var(--soft);width:fit-content}
-input,select,button{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);border-radius:.4rem;padding:.4rem .6rem;min-width:0}
-button{cursor:pointer;min-height:2.1rem;border-color:var(--line);font-size:.875rem}
-button:hover{border-color:var(--chosen-line)}
-button[aria-pressed=true]{background:var(--chosen);border-color:var(--chosen-line)}
-button:disabled{color:var(--soft);cursor:default;border-color:var(--line)}
-#query{width:100%}
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.field{display:flex;flex-direction:column;gap:.1rem;min-width:0}
-.field span{font-size:.8125rem;color:var(--soft)}
-#narrow{margin-top:.4rem;font-size:.875rem}
-#filters{display:grid;grid-template-columns:1fr 1fr;gap:.4rem .6rem;margin-top:.4rem}
-.status{display:flex;flex-wrap:wrap;gap:.1rem 1rem;align-items:baseline;justify-content:space-between;margin:.35rem 0;font-size:.875rem}
-.status p{margin:0;font-variant-numeric:tabular-nums;font-weight:600}
-.help[open]{flex-basis:100%}
-.help dl{margin-top:.4rem;padding:.7rem .8rem;background:var(--panel);border-radius:.5rem;grid-template-columns:1fr}
-.help dd{margin:0 0 .35rem}
-kbd{display:inline-block;padding:0 .4rem;border:1px solid var(--line);border-bottom-width:2px;border-radius:.3rem;background:var(--paper);font:.8125rem/1.5 inherit}
-#browse{display:grid;grid-template-columns:minmax(15rem,20rem) minmax(0,1fr);gap:1.25rem;align-items:start}
-.finder{position:sticky;top:.75rem;min-width:0}
-#list{position:relative;height:min(max(100vh - 17rem,16rem),var(--full,100rem));min-height:4rem;overflow:auto;border:1px solid var(--line);border-radius:.5rem;contain:strict}
-#list .rail{position:relative;width:100%}
-#list .none{padding:1rem;color:var(--soft)}
-.hit{position:absolute;inset:0 0 auto;padding:.4rem .75rem;border-bottom:1px solid var(--line);border-left:4px solid transparent;cursor:pointer;overflow:hidden}
-.hit:hover{background:var(--panel)}
-.hit[aria-selected=true]{background:var(--chosen);border-left-color:var(--chosen-line)}
-.hit-top{display:flex;gap:.5rem;align-items:baseline;justify-content:space-between}
-.hit-to{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;font-variant-numeric:tabular-nums}
-.hit-sub{display:flex;gap:.5rem;justify-content:space-between;font-size:.8125rem;color:var(--soft)}
-.hit[aria-selected=true] .hit-sub,.hit[aria-selected=true] .badge{color:var(--ink)}
-.hit-sub span{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;flex:0 0 auto}
-.hit-sub span:first-child{flex:0 1 auto}
-.badge{flex:0 0 auto;padding:0 .5rem;border:1px solid currentColor;border-radius:1rem;font-size:.75rem;line-height:1.5;white-space:nowrap;color:var(--tone,var(--soft))}
-.badge[data-word=send]{--tone:var(--accepted)}.badge[data-word=invalid]{--tone:var(--rejected)}.badge[data-word=defer]{--tone:var(--deferred)}
-.reader{min-width:0}
-.steer{display:flex;flex-wrap:wrap;gap:.35rem .5rem;align-items:center;margin:0 0 .75rem}
-#place{margin-right:auto;padding:0 .35rem;font-size:.875rem;font-variant-numeric:tabular-nums}
-#detail{min-width:0;min-height:12rem;touch-action:pan-y}
-#detail:focus-visible{outline-offset:6px;border-radius:.3rem}
-#first .row{border-top:1px solid var(--line);padding:1rem 0;margin:1rem 0}
-.row{display:grid;grid-template-columns:minmax(0,23rem) minmax(0,1fr);grid-template-rows:auto 1fr;gap:.75rem 1.75rem}
-.row>*{grid-column:2}
-.row>.shown{grid-column:1;grid-row:1/span 2}
-.row:not(:has(>.shown)),.row:has(.mail,.card+.card,.compare){grid-template-columns:minmax(0,1fr)}
-.row:not(:has(>.shown))>*,.row:has(.mail,.card+.card,.compare)>*{grid-column:1;grid-row:auto}
-.shown{min-width:0}.more{min-width:0;font-size:.9375rem}
-.shown>.step:first-child{margin-top:0}
-.compare{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1rem 1.25rem;align-items:start}
-.column{min-width:0}
-.column>.step-name{margin:0 0 .1rem;color:var(--ink);font-size:.9375rem}
-.row-head{display:flex;flex-wrap:wrap;gap:.2rem .8rem;align-items:baseline}
-.row-head p{flex-basis:100%;margin:0}
-.row-to{margin:0;font-size:1.2rem;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
-.row-head .badge{font-size:.875rem}
-.warnings{margin:0 0 .8rem;padding:.6rem .9rem .6rem 2rem;border-left:4px solid var(--warn);background:var(--panel);border-radius:0 .3rem .3rem 0;font-size:.9375rem}
-.warnings li{margin:.15rem 0;overflow-wrap:anywhere}
-code{overflow-wrap:anywhere}
-.warnings code,.notes code,.stop code{font-size:.8125rem;color:var(--soft)}
-${MESSAGE_COLOURS}${MESSAGE_STYLE}.code{white-space:pre-wrap;overflow-wrap:anywhere;padding:.7rem .9rem;background:var(--panel);border-radius:.4rem;font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-@media (max-width:70rem){
-.row{grid-template-columns:minmax(0,1fr)}
-.row>*,.row>.shown{grid-column:1;grid-row:auto}
-}
-@media (max-width:48rem){
-body{padding:.5rem .9rem 3rem}
-.top h1{font-size:1.125rem}.top p{font-size:.8125rem;margin:0}.figures{margin:.4rem 0 .6rem;font-size:.875rem}.steer{margin-bottom:.5rem}
-#browse{grid-template-columns:minmax(0,1fr)}
-.reader{order:-1}
-.finder{position:static}
-#list{height:min(24rem,var(--full,24rem))}
-.steer{gap:.3rem}#place{flex:1 1 72%}.steer button{font-size:.75rem;padding:.3rem .4rem}.wide-only{display:none}
-.figures>summary{gap:.05rem 1rem;padding:.4rem .7rem}
-.figures>summary b{font-size:inherit}
-.shown>.step:first-child .phone{min-height:17rem}
-.row{gap:.5rem}
-.row-to{font-size:1.0625rem}
-.phone{margin-inline:auto}
-dl{gap:.2rem .8rem}
-}
-@media (forced-colors:active){.hit[aria-selected=true]{outline:2px solid Highlight;outline-offset:-2px}}
-@media print{#browse{display:none}#first{display:block!important}.figures::details-content{content-visibility:visible;block-size:auto}}
-`);
 
 export function previewHtml(preview: PreviewRows): AsyncGenerator<string> {
   return previewPage(preview, { facts: () => previewFacts(preview) });

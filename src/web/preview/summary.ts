@@ -7,7 +7,7 @@ import { type Html, html } from '../../util/escape.ts';
 import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';
 import { barChart, shareChart, track } from '../charts/chart.ts';
-import { table } from '../kit.ts';
+import { facts as factsOf, table } from '../kit.ts';
 
 /**
  * The totals of the whole list, also if the page has only a part of it.
@@ -29,7 +29,7 @@ ${problemsPanel(problems, problemCount, formats)}
 <details class="figures" id="figures">
 <summary>${figures(estimate, source.warnings.length, warned, formats)}<span class="opens">Charts and figures</span></summary>
 <div>
-<dl class="small">${[...facts, ['requests to', `POST ${environment.url}`] as const].map(fact)}</dl>
+${factsOf([...facts, ['requests to', `POST ${environment.url}`] as const])}
 <div class="charts">
 ${charts(estimate, formats)}
 </div>
@@ -64,10 +64,6 @@ function figures(estimate: Estimate, notes: number, warned: number | null, forma
 function figure(value: string, words: string, tone = ''): Html {
   return html`<span${tone === '' ? null : html` class="${tone}"`}><b>${value}</b>${words === '' ? null : ` ${words}`}</span>
 `;
-}
-
-function fact([name, value]: readonly [string, string]): Html {
-  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
 function problemsPanel(problems: readonly Diagnostic[], count: number, { number }: Formats): Html | null {
@@ -142,7 +138,7 @@ function countryTable({ countries, costMicros, currency }: Estimate, { number, m
     ],
   }));
   const titles = ['Messages', 'Parts', ...(isPriced ? ['Cost'] : [])].map((title) => ({ title, isFigure: true }));
-  return table('By country', [{ title: 'Country' }, ...titles], rows, 'By country');
+  return table('By country', [{ title: 'Country' }, ...titles], rows);
 }
 
 const NAMES = onDemand(() => new Intl.DisplayNames(['en-GB'], { type: 'region' }));

@@ -47,13 +47,13 @@ export function recipientsOf(
   const columns: readonly Column[] = [
     { title: 'Line', isFigure: true },
     { title: 'Recipient' },
-    ...(steps ? [{ title: 'Channel' }] : []),
+    ...(steps ? [{ title: 'Channel', isLow: true }] : []),
     { title: 'Outcome' },
     { title: 'Reason' },
-    { title: 'Status', isFigure: true },
-    { title: 'Attempts', isFigure: true },
-    ...(reported ? [{ title: 'Delivery' }] : []),
-    { title: 'Error' },
+    { title: 'Status', isLow: true },
+    { title: 'Attempts', isLow: true },
+    ...(reported ? [{ title: 'Delivery', isLow: true }] : []),
+    { title: 'Error', isLow: true },
   ];
   const rowOf = (one: Outcome) => {
     const who = one.to ?? one.key;

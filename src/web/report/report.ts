@@ -3,7 +3,7 @@ import type { SavedLatency } from '../../report/latency.ts';
 import { type Formats, PLAIN } from '../../report/locale.ts';
 import type { Outcomes, ReportOptions } from '../../report/record.ts';
 import { keptWords, STATE_WORDS } from '../../report/words.ts';
-import { Html, html } from '../../util/escape.ts';
+import { type Html, html } from '../../util/escape.ts';
 import { documentFrame } from '../document.ts';
 import { section, stateMark } from '../kit.ts';
 import {
@@ -58,7 +58,7 @@ export async function* reportPage(
   const { formats = PLAIN, campaignFile = report.campaign, planPath = null, currency = null } = options;
   const shown: ShownRun = { report, formats, currency, campaignFile, planPath, link: null };
   const title = `${report.campaign} - ${report.occurrence} - handbill report`;
-  const { head, foot } = documentFrame({ title, style: REPORT_STYLE });
+  const { head, foot } = documentFrame({ title });
   yield head;
   yield html`<main>
 ${headerOf(report, formats)}${verdictSection(shown)}${endsSection(shown)}${causesSection(shown)}${nextSection(shown)}${outcomesSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${overTimeOf(times.slots(), formats)}<div class="pair">${variantsSection(shown)}${channelsSection(shown, times.returned())}</div>`
@@ -85,31 +85,3 @@ function headerOf(report: Report, formats: Formats): Html {
 
 /** A time that is only text from outside stays text. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-
-const REPORT_STYLE: Html = new Html(`
-body{font-size:.9375rem;padding-top:1.5rem}
-h2{margin-top:1.75rem}
-.run{font-size:1.0625rem;margin:.2rem 0}
-.step{margin:.5rem 0;padding:.5rem .9rem}.step p{margin:0}.step pre{margin:0}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:0 2rem}.pair>*{min-width:0}
-.nowrap,time{white-space:nowrap}
-.chart+.scroll,.scroll+.chart,p+.scroll,p+.chart{margin-top:1rem}
-.n+:not(.n){padding-left:1rem}
-td:not(.n){min-width:5.5rem}
-section{break-inside:auto}
-h2,figcaption,caption,thead{break-after:avoid}
-.recipients summary{margin:.4rem 0}
-tr{break-inside:avoid}
-@media print{
-@page{size:A4;margin:10mm}
-body{zoom:.66}
-h2{margin:1rem 0 .3rem}
-.step{margin:.25rem 0;padding:.25rem .75rem}
-th,td{padding:.15rem .75rem .15rem 0}
-details,.recipients{display:none}
-.scroll+.chart{display:none}
-.pair{grid-template-columns:1fr 1fr}
-dl{gap:.1rem 1rem}
-.chart+.scroll,p+.scroll,p+.chart{margin-top:.4rem}
-}
-`);
