@@ -199,7 +199,8 @@ export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome 
     updatedAt: iso(updatedAt),
     ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
-    ...changedOf(row[18], row[19]),
+    ...(typeof row[18] === 'string' ? { listTo: row[18] } : {}),
+    ...resendOf(row[19]),
     ...postedFromOf(row[20]),
     ...madeFrom(row[2], row[21]),
   };
@@ -210,10 +211,6 @@ const REQUESTED: ReadonlySet<unknown> = new Set(['claimed', 'accepted', 'in-doub
 /** For a row with a message, the version of the inputs: one that is to be tried again may get another. */
 export function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'version'> {
   return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
-}
-
-function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
-  return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
 }
 
 /** How many messages went to earlier addresses; no field if none did. */

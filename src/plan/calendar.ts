@@ -15,11 +15,6 @@ export function beginOf(day: Temporal.PlainDate, minute: number, zone: string): 
   return wall(day, minute).toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** At the first of two moments; where the time is missing, when the clocks jump over it. */
-function endOf(day: Temporal.PlainDate, minute: number, zone: string): number {
-  return firstAt(wall(day, minute), zone);
-}
-
 function wall(day: Temporal.PlainDate, minute: number): Temporal.PlainDateTime {
   const on = minute < DAY_MINUTES ? day : day.add({ days: 1 });
   const inDay = minute % DAY_MINUTES;
@@ -105,7 +100,7 @@ function spansOf(
     if (!days.includes(day.dayOfWeek)) return [];
     const lastDay = toMinute > fromMinute ? day : day.add({ days: 1 });
     const fromMs = beginOf(day, fromMinute, zone);
-    const toMs = endOf(lastDay, toMinute, zone);
+    const toMs = firstAt(wall(lastDay, toMinute), zone);
     // Clocks can jump over the whole of it.
     return toMs > fromMs ? [{ fromMs, toMs }] : [];
   });

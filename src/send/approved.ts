@@ -50,7 +50,10 @@ export async function requireApproval(
   }
   const judgement = await judgePlan(environment, planFile, options);
   if (judgement === null || judgement.approved) return;
-  throw refuse(notApproved(environment, planFile, judgement), ...judgement.refused.map(doesNotCount));
+  throw refuse(
+    notApproved(environment, planFile, judgement),
+    ...judgement.refused.map((sentence) => problem('not-approved', sentence)),
+  );
 }
 
 /** Judges the signatures of a plan in its environment; null where that needs none. */
@@ -78,10 +81,6 @@ function notApproved(environment: Environment, planFile: AnyPlanFile, { missing 
   const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${missing}`;
   const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
   return problem('not-approved', message, { hint });
-}
-
-function doesNotCount(sentence: string): Diagnostic {
-  return problem('not-approved', sentence);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import type { ResultRecord } from '../ledger/records.ts';
-import type { Campaign, Channel } from '../model.ts';
+import type { Campaign } from '../model.ts';
 import type { DueItem } from '../operations/due.ts';
 import { ABOUT_NOTHING, type LogAbout, type Telemetry } from '../operations/observer.ts';
 import { exitOf } from '../operations/send-options.ts';
@@ -121,11 +121,6 @@ function logEnd(log: Log, { report, posted, recovered, exit }: Ended, about: Log
   log.write(level, 'run-ended', `The start has ended: the run is ${state}.`, fields, about);
 }
 
-/** The campaign is its first step. */
-function channelOf(campaign: Campaign | null, step: number): Channel {
-  return (step === 0 ? campaign?.channel : campaign?.fallbacks[step - 1]?.channel) ?? 'sms';
-}
-
 /** All results of one commit in one write. A result has no address, so the log keeps that of the claim until then. */
 function createAttemptLog(log: Log, about: LogAbout, campaign: Campaign | null) {
   const addresses = new Map<string, string>();
@@ -139,7 +134,7 @@ function createAttemptLog(log: Log, about: LogAbout, campaign: Campaign | null) 
       const fields = {
         row,
         step,
-        channel: channelOf(campaign, step),
+        channel: (step === 0 ? campaign?.channel : campaign?.fallbacks[step - 1]?.channel) ?? 'sms',
         to: to === null ? null : mask(to),
         attempt: attempts,
         outcome,

@@ -85,7 +85,10 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
   const time = iso(timeMs);
   const known = { time, level, event, message: maskText(message), command, run, campaign, environment, occurrence };
   const said = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, PROSE.has(name) ? maskProse(value) : value]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      PROSE.has(name) && typeof value === 'string' ? maskText(value) : value,
+    ]),
   );
   const hide = (_key: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
   return `${logJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
@@ -93,10 +96,6 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
 
 /** They may hold a phone number. */
 const PROSE: ReadonlySet<string> = new Set(['hint', 'next', 'reason', 'file']);
-
-function maskProse(value: unknown): unknown {
-  return typeof value === 'string' ? maskText(value) : value;
-}
 
 /** It never throws: `append` returns the error. */
 export interface LogFile {

@@ -1,5 +1,5 @@
 import type { Recorded } from '../ledger/records.ts';
-import type { EventCounts, EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
+import type { EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
 import { mask } from '../util/redact.ts';
 
 /** At most a line a second, with addresses masked and no texts. */
@@ -77,7 +77,8 @@ type Note = <E extends LogEvent>(level: LogLevel, event: E, message: string, fie
 
 export function createWebhookLog(note: Note): WebhookLog {
   const gathered = gatherRecorded((recorded) => {
-    const counts = countsOf(recorded);
+    const { unassigned: _, suppressed, lifted, ...rest } = recorded;
+    const counts = { ...rest, suppressed: suppressed.length, lifted: lifted.length };
     const { reports, replies } = counts;
     note('info', 'webhook-accepted', `Events are held: ${reports} reports, ${replies} replies.`, counts);
   });
@@ -100,7 +101,3 @@ export function createWebhookLog(note: Note): WebhookLog {
 /** As `webhook/receive-request.ts` writes it. */
 const REFUSED = /^refused: (\d{3}), (.*?)(?: \((\d+) times\))?$/s;
 const TROUBLE = /^not stored|by a bug/;
-
-function countsOf({ reports, replies, unread, known, suppressed, lifted }: Recorded): EventCounts {
-  return { reports, replies, unread, known, suppressed: suppressed.length, lifted: lifted.length };
-}

@@ -200,7 +200,7 @@ function scanValues(maxCharacters: number): Scan {
         }
         continue;
       }
-      if (inValue && depth === 0 && endsWord(unit)) finish(i);
+      if (inValue && depth === 0 && (unit <= SPACE || unit === COMMA || ENDS.has(unit))) finish(i);
       if (!inValue) {
         if (unit <= SPACE || unit === COMMA) continue;
         if (unit === OPEN_ARRAY && !inArray) inArray = true;
@@ -236,10 +236,6 @@ function scanValues(maxCharacters: number): Scan {
     },
     isOver: () => isOver,
   };
-}
-
-function endsWord(unit: number): boolean {
-  return unit <= SPACE || unit === COMMA || ENDS.has(unit);
 }
 
 const [LF, SPACE, QUOTE, COMMA, BACKSLASH] = [0x0a, 0x20, 0x22, 0x2c, 0x5c];

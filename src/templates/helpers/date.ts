@@ -193,10 +193,6 @@ function partsKey(parts: ReadonlyMap<string, string>): string {
   return `parts:${[...parts].map(([name, value]) => `${name}=${value}`).join(',')}`;
 }
 
-function partsOptions(key: string): Intl.DateTimeFormatOptions {
-  return Object.fromEntries(key.split(',').map((part) => part.split('=')));
-}
-
 const PARTS = Object.entries(DATE_PARTS).map(([name, values]) =>
   literal(name, (value) => (values.includes(value) ? null : `${name} is one of ${values.join(', ')}.`)),
 );
@@ -278,7 +274,9 @@ function makeFormat(key: string, zone: string, locale: string, isInstant: boolea
   const format = key.slice(colon + 1);
   if (key === 'preset:iso') return patternFormat('yyyy-MM-dd', 'en-GB', timeZone);
   if (key.startsWith('pattern:')) return patternFormat(format, language, timeZone);
-  const options = key.startsWith('preset:') ? (DATE_PRESETS[format] ?? {}) : partsOptions(format);
+  const options = key.startsWith('preset:')
+    ? (DATE_PRESETS[format] ?? {})
+    : Object.fromEntries(format.split(',').map((part) => part.split('=')));
   return intlFormat(options, language, timeZone, isInstant);
 }
 
