@@ -26,7 +26,7 @@ const UNBELIEVABLE_MS = 366 * DAY_MS;
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   const text = value.trim();
-  const at = httpDateMs(text, nowMs);
+  const at = httpDateMs(text);
   const ms = SECONDS.test(text) ? Number(text) * 1_000 : at === null ? -1 : at - nowMs;
   return ms >= 0 && ms <= UNBELIEVABLE_MS ? ms : null;
 }

@@ -67,25 +67,14 @@ export function unixMs(value: number): number | null {
   return value < 1e20 ? Math.floor(value / 1e6) : null;
 }
 
-/** In three forms (RFC 9110, 5.6.7), or null. Two digits of a year are at most 50 years after `nowMs`, as it asks. */
-export function httpDateMs(text: string, nowMs: number): number | null {
-  const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
-  if (groups === undefined) return null;
-  const { year = '', month = '', day = '', time = '' } = groups;
-  const ms = dateMs(fullYear(Number(year), year.length, nowMs), MONTHS.indexOf(month.toLowerCase()) + 1, Number(day));
-  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
-  return ms === null ? null : ms + ((hour * 60 + minute) * 60 + second) * 1000;
-}
-
-function fullYear(year: number, digits: number, nowMs: number): number {
-  if (digits !== 2) return year;
-  const now = new Date(nowMs).getUTCFullYear();
-  const full = now - (now % 100) + year;
-  return full > now + 50 ? full - 100 : full;
+/** In one of three forms (RFC 9110, 5.6.7), or null. */
+export function httpDateMs(text: string): number | null {
+  if (!HTTP_DATES.some((form) => form.test(text))) return null;
+  const ms = Date.parse(/gmt$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(ms) ? null : ms;
 }
 
 const MONTH_NAMES = 'january february march april may june july august september october november december'.split(' ');
-export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const DAY = /^(?!00)[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const MOMENT =
@@ -93,9 +82,9 @@ const MOMENT =
 /** The one spelling in campaign files, flags and lists. */
 const INSTANT = /^(?!00).{10}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 const HTTP_DATES = [
-  /^[a-z]{3}, (?<day>[0-9]{2}) (?<month>[a-z]{3}) (?<year>[0-9]{4}) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) GMT$/i,
-  /^[a-z]{6,9}, (?<day>[0-9]{2})-(?<month>[a-z]{3})-(?<year>[0-9]{2}) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) GMT$/i,
-  /^[a-z]{3} (?<month>[a-z]{3}) (?<day>[0-9 ][0-9]) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) (?<year>[0-9]{4})$/i,
+  /^[a-z]{3}, [0-9]{2} [a-z]{3} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/i,
+  /^[a-z]{6,9}, [0-9]{2}-[a-z]{3}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/i,
+  /^[a-z]{3} [a-z]{3} [0-9 ][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}$/i,
 ];
 
 // ---------------------------------------------------------------------------------------------------------- writing
