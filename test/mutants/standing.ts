@@ -79,9 +79,9 @@ export const STANDING: readonly Mutant[] = [
     planted: 'a plan of one occurrence may say that it is for every one',
     edits: [
       {
-        file: 'src/plan/plan-file.ts',
-        was: '    standing === undefined &&\n',
-        is: '    (standing === undefined || version === 1) &&\n',
+        file: 'src/plan/plan-file-shape.json',
+        was: '        "standing": false,\n',
+        is: '        "standing": true,\n',
       },
     ],
     proof: { in: 'approval/standing.test.ts', only: 'with a last day is none' },
