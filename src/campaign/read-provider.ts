@@ -78,12 +78,19 @@ export async function readProvider(
  * build writes it as JSON too: two files of YAML took a twentieth of a start.
  */
 export function builtIn(name: string): ReadProvider {
+  const known = BUILT_IN.get(name);
+  if (known !== undefined) return known;
   const [json, yaml] = [`${FOLDER}${name}.json`, `${name}.yaml`];
   const file = existsSync(json)
     ? (JSON.parse(readFileSync(json, 'utf8')) as unknown)
     : readYaml(readFileSync(FOLDER + yaml), yaml).yaml?.value;
-  return compiled(file as ProviderFile, name);
+  const read = compiled(file as ProviderFile, name);
+  BUILT_IN.set(name, read);
+  return read;
 }
+
+/** Read once a process: `due` reads the environments of every campaign. */
+const BUILT_IN = new Map<string, ReadProvider>();
 
 /** Checks a provider file. `name`: as an environment names it. */
 export function parseProvider(name: string, bytes: Uint8Array, file: string): Read {

@@ -81,7 +81,8 @@ export function builtValidators(file: string): Validators | null {
     const built = require(file) as Built;
     if (built.fingerprint !== schemaFingerprint()) return null;
     // Few projects have a provider file, whose validator would be read at every start.
-    return (kind) => (kind === 'provider' ? compiledValidators()(kind) : built[kind]);
+    const compiled = onDemand(compiledValidators);
+    return (kind) => (kind === 'provider' ? compiled()(kind) : built[kind]);
   } catch (error) {
     // The second: a build that runs now has removed it.
     if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return null;

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors.ts';
+import { onDemand } from '../util/on-demand.ts';
 import {
   type Connection,
   type ConnectionPurge,
@@ -163,18 +164,19 @@ export class SqliteConnection implements Connection {
     return this.#newestMs;
   }
 
+  /** Prepared when it is needed, as statements are: most commands need few of them. */
   query(sql: string): Query {
-    const prepared = this.#db.prepare(sql, { returnArrays: true });
+    const prepared = onDemand(() => this.#db.prepare(sql, { returnArrays: true }));
     // The types of node:sqlite know rows as objects only.
     const asRow = (row: unknown) => row as readonly Value[] | undefined;
     const asRows = (rows: unknown) => rows as readonly (readonly Value[])[];
     return {
-      get: (...params) => this.#read(() => asRow(prepared.get(...params))),
-      all: (...params) => this.#read(() => asRows(prepared.all(...params))),
+      get: (...params) => this.#read(() => asRow(prepared().get(...params))),
+      all: (...params) => this.#read(() => asRows(prepared().all(...params))),
     };
   }
 
-  /** Must be called inside `write`. Prepared when it is needed: most commands need few of them. */
+  /** Must be called inside `write`. */
   statement(sql: string): Statement {
     let prepared: StatementSync | null = null;
     return (...params) => {

@@ -203,6 +203,8 @@ describe('where the code cannot be used, there is none', () => {
   });
 });
 
+it('compiles the schema of provider files once a process', () => expect(built('provider')).toBe(built('provider')));
+
 it('neither makes code at run time nor loads the compiler', () => {
   const script = `const made = require(${JSON.stringify(file)});
     const valid = [made.campaign({ name: 'a' }), made.campaign({ name: 5 }), made.project({})];
