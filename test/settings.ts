@@ -48,7 +48,8 @@ export const MAX_WORKERS = 2;
 /** What `npm run test:proofs` runs whole, because a sample of it shows little. */
 export const WHOLE: readonly string[] = [
   'test/ledger/on-postgres*.test.ts',
-  'test/ledger/postgres*.test.ts',
+  'test/ledger/{postgres*,worker-store}.test.ts',
+  'test/web/one-moment.test.ts',
   'test/e2e/shared-ledger.test.ts',
   'test/kills/{shared,listen}.test.ts',
   'test/workers/*.test.ts',
@@ -60,7 +61,10 @@ export const WHOLE: readonly string[] = [
   'test/web/screens.test.ts',
 ];
 
-/** What it runs as a sample, as `test/vitest.config.ts` does; whole sets of these take an hour. */
+/**
+ * What it runs as a sample, as `test/vitest.config.ts` does; whole sets of these take an hour. `npm test` starts neither a
+ * browser nor PostgreSQL, which takes a tenth of its time and packages that a new clone may not have.
+ */
 export const SAMPLES: readonly string[] = [
   ...['disk', 'fuzz', 'kills', 'processes', 'simulate'].map((folder) => `test/${folder}/**/*.test.ts`),
   // Servers that misbehave at every moment and on every connection; the others of its folder stay in `npm test`.
@@ -71,10 +75,14 @@ export const SAMPLES: readonly string[] = [
   'test/deploy/package.test.ts',
   'test/library/{package,older-node}.test.ts',
   // A browser reads these pages, which `npm test` reads as text; and a person at a terminal sees these commands.
-  'test/web/{charts,preview-hostile,serve-pages,serve-scale}.test.ts',
+  'test/web/{charts,clicks,document,preview,preview-hostile,report-browser}.test.ts',
+  'test/web/{serve-names,serve-narrow,serve-now,serve-pages,serve-scale}.test.ts',
   'test/cli/terminal.test.ts',
-  // Several processes that meet: sender and receiver, and a git that lies.
+  // Several processes that meet: sender and receiver, those on both sides of a pipe, and a git that lies.
   'test/e2e/came-back.test.ts',
+  'test/cli/{older-node,piped-list}.test.ts',
+  'test/http/killed.test.ts',
+  'test/send/frequency-processes.test.ts',
   'test/diff/hostile.test.ts',
   // Pages that are followed command by command: the README from a clone on, guides, recipes, the steps of pipelines.
   'test/e2e/ten-minutes.test.ts',

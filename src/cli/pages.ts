@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { onDemand } from '../util/on-demand.ts';
 
 export interface Page {
   /** Name of the file without `.md`, or the code. */
@@ -12,9 +13,7 @@ export interface Page {
 const DOCS = new URL('../../docs/', import.meta.url);
 
 /** The pages of docs/, with its recipes and the details of its guides, by name. */
-export function guides(): readonly Page[] {
-  return pagesIn(['', 'recipes/', 'reference/']);
-}
+export const guides = onDemand((): readonly Page[] => pagesIn(['', 'recipes/', 'reference/']));
 
 /** One for each provider that comes with handbill. */
 export function providerPages(): readonly Page[] {
@@ -38,8 +37,8 @@ interface Section extends Page {
   readonly guide: string;
 }
 
-export function sections(): readonly Section[] {
-  return guides().flatMap(({ name: guide, markdown, file }) => {
+export const sections = onDemand((): readonly Section[] =>
+  guides().flatMap(({ name: guide, markdown, file }) => {
     if (guide === 'diagnostics') return [];
     const headings = [...markdown.matchAll(/^(##+) (.+)$/gm)];
     return headings.map(({ 1: level = '', 2: text = '', index }, at) => {
@@ -47,8 +46,8 @@ export function sections(): readonly Section[] {
       const title = text.replaceAll('`', '');
       return { guide, name: topicOf(title), title, markdown: markdown.slice(index, next?.index), file };
     });
-  });
-}
+  }),
+);
 
 /** Sections of that title, else those that have it in their title, else the guides with the most mentions. */
 export function placesOf(topic: string): readonly Section[] {

@@ -6,7 +6,7 @@ import { type DueOptions, type DueResult, due } from '../../src/operations/due.t
 import { previewRows } from '../../src/operations/preview.ts';
 import { purge } from '../../src/operations/purge.ts';
 import { send } from '../../src/operations/send.ts';
-import { runCli, startCli, until } from '../helpers/cli.ts';
+import { startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { readReceipts } from '../oracle/receipts.ts';
@@ -134,7 +134,7 @@ test('a process that sends and one that looks for what is due, in one second, se
   const ended = await Promise.all(both.map(({ done }) => done));
   for (const one of [early, ...ended]) expect(one).toMatchObject({ status: 0, stdout: '', stderr: '' });
   expect(api.numbers().toSorted()).toEqual([0, 1, 2, 3, 4].map((i) => `+44770090000${i}`));
-  expect(await runCli(['send', 'hello', '--env', 'test', '--yes', '--quiet'], options)).toMatchObject({ status: 0 });
+  expect(await runHere(['send', 'hello', '--env', 'test', '--yes', '--quiet'], options)).toMatchObject({ status: 0 });
   expect(api.received()).toBe(5);
 });
 
@@ -188,7 +188,7 @@ test('what was interrupted goes on with the next call, and campaigns after it be
     stopped: true,
     campaigns: [{ campaign: 'first', report: { state: 'interrupted', totals: { accepted: 2, pending: 2 } } }],
   });
-  const next = await runCli(args, options);
+  const next = await runHere(args, options);
   expect(next.status).toBe(0);
   expect(JSON.parse(next.stdout).campaigns).toMatchObject([
     { campaign: 'first', action: 'continue', report: { state: 'finished', totals: { accepted: 4 } } },
@@ -396,11 +396,11 @@ describe('what is said already is not said at every call', () => {
     }
     expect(api.numbers()).toEqual(['+442079460001']);
     const line = ['due', '--dry-run', '--at', '2026-11-20T09:05:00Z', '--env', 'test'];
-    const shown = await runCli(line, { cwd: project.root, env: KEY });
+    const shown = await runHere(line, { cwd: project.root, env: KEY });
     expect(shown.status).toBe(0);
     expect(shown.stderr).toMatch(/warning\[zone-unknown\]: 1 recipient is not sent to/);
     // CONTRACT section 4: quiet prints nothing where the exit status is 0.
-    expect(await runCli([...line, '--quiet'], { cwd: project.root, env: KEY })).toMatchObject({
+    expect(await runHere([...line, '--quiet'], { cwd: project.root, env: KEY })).toMatchObject({
       stdout: '',
       stderr: '',
     });
@@ -415,7 +415,7 @@ describe('what is said already is not said at every call', () => {
       out: '',
       err: '',
     });
-    const again = await runCli(['report', 'calls'], { cwd: project.root });
+    const again = await runHere(['report', 'calls'], { cwd: project.root });
     expect(again.stdout).toMatch(/1 recipient waits: the time zone is not known/);
   });
 
@@ -534,7 +534,7 @@ describe('the command', () => {
       { good: { cron }, mixed: { cron, people: 3 } },
       { 'campaigns/bad/campaign.yaml': 'name: bad\nchannel: sms\ntemplate: { text: Hi }\nschedule: { cron: never }\n' },
     );
-    const ended = await runCli(['due', '--env', 'test', '--yes', '--format', 'json'], { cwd: project.root, env: KEY });
+    const ended = await runHere(['due', '--env', 'test', '--yes', '--format', 'json'], { cwd: project.root, env: KEY });
     expect(ended.status).toBe(2);
     const json = JSON.parse(ended.stdout);
     expect(check(json), JSON.stringify(check.errors)).toBe(true);

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import { runCli, startCli, until } from '../helpers/cli.ts';
+import { startCli, until } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
@@ -254,7 +255,7 @@ environments:
 
   it('needs every secret, but for --env: then those of others may be elsewhere', async () => {
     const { HANDBILL_WEBHOOK_SECRET = '' } = ENV;
-    const { status, stderr } = await runCli(['listen', '--port', '0'], {
+    const { status, stderr } = await runHere(['listen', '--port', '0'], {
       cwd: project.root,
       env: { HANDBILL_WEBHOOK_SECRET },
     });
@@ -273,7 +274,7 @@ environments:
     ['prod', 'There is no environment "prod".'],
     ['sandbox', 'how webhooks of sandbox are received'],
   ])('refuses --env %s', async (name, message) => {
-    const { status, stderr } = await runCli(['listen', '--port', '0', '--env', name], { cwd: project.root, env: ENV });
+    const { status, stderr } = await runHere(['listen', '--port', '0', '--env', name], { cwd: project.root, env: ENV });
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

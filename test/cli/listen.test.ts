@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type RunningCli, runCli, startCli, until } from '../helpers/cli.ts';
+import { type RunningCli, startCli, until } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
 
 const WEBHOOK =
@@ -86,7 +87,7 @@ describe('handbill listen', () => {
     expect((await post(url, reply, signed(reply))).status).toBe(200);
     cli.kill('SIGKILL');
     await cli.done;
-    const { stdout } = await runCli(['suppress', 'list'], { cwd: folder });
+    const { stdout } = await runHere(['suppress', 'list'], { cwd: folder });
     expect(stdout).toMatch(/\+44••••••0123 +without end +reply +replied to opt out/);
     expect(held()).toMatchObject({ replies: 1 });
   });
@@ -156,7 +157,7 @@ describe('what is not there', () => {
     ['a good secret', WEBHOOK, { HANDBILL_WEBHOOK_SECRET: 'c2hvcnQ=' }, 'invalid-webhook-secret'],
   ])('%s: exit 2, nothing is opened', async (_label, webhook, env, code) => {
     await writeFile(join(folder, 'handbill.yaml'), webhook);
-    const { status, stderr } = await runCli(['listen', '--port', '0'], { cwd: folder, env });
+    const { status, stderr } = await runHere(['listen', '--port', '0'], { cwd: folder, env });
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(`error[${code}]`) });
     expect(stderr).not.toContain('c2hvcnQ');
   });
@@ -164,13 +165,13 @@ describe('what is not there', () => {
   test('a free port: exit 2', async () => {
     const { url } = await listening();
     const { port } = new URL(url);
-    const { status, stderr } = await runCli(['listen', '--port', port], { cwd: folder, env: ENV });
+    const { status, stderr } = await runHere(['listen', '--port', port], { cwd: folder, env: ENV });
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/EADDRINUSE[\s\S]*--port/) });
   });
 
   test('an address of this machine: exit 2, and what is said is not about the port', async () => {
     await writeFile(join(folder, 'handbill.yaml'), WEBHOOK);
-    const { status, stderr } = await runCli(['listen', '--host', '192.0.2.1'], { cwd: folder, env: ENV });
+    const { status, stderr } = await runHere(['listen', '--host', '192.0.2.1'], { cwd: folder, env: ENV });
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/EADDRNOTAVAIL[\s\S]*--host/) });
     expect(stderr).not.toContain('--port');
   });
@@ -182,7 +183,7 @@ test.each([
   [['--from', 'reports.csv', '--explain', 'captured.json'], 'Use --from or --explain, not both.'],
 ])('%j is refused, and nothing listens', async (args, message) => {
   await writeFile(join(folder, 'handbill.yaml'), WEBHOOK);
-  const { status, stdout, stderr } = await runCli(['listen', '--port', '0', ...args], { cwd: folder, env: ENV });
+  const { status, stdout, stderr } = await runHere(['listen', '--port', '0', ...args], { cwd: folder, env: ENV });
   expect([status, stdout]).toEqual([2, '']);
   expect(stderr).toContain(`error[usage]: ${message}`);
 });

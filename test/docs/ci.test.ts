@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { COMMANDS } from '../../src/cli/table.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { readCommands } from '../cli/validation-readers.ts';
-import { runCli } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = readFileSync(join(ROOT, 'docs', 'ci.md'), 'utf8');
@@ -127,7 +127,7 @@ describe('its steps in a clone', () => {
 
   const run = async (command: string) => {
     const [args = ''] = handbillLines(command);
-    return { args, ...(await runCli(args.split(' '), { cwd: clone, env: ENV })) };
+    return { args, ...(await runHere(args.split(' '), { cwd: clone, env: ENV })) };
   };
 
   it('pass for the examples', async () => {
@@ -193,7 +193,7 @@ describe('the page', () => {
 
     it('shows annotations as they are', async () => {
       const [, shown = ''] = /^```text\n(::error[\s\S]*?)^```$/m.exec(PAGE) ?? [];
-      const { stdout } = await runCli(['validate', '--format', 'github'], { cwd: folder });
+      const { stdout } = await runHere(['validate', '--format', 'github'], { cwd: folder });
       expect(stdout).toBe(shown);
     });
 
@@ -204,7 +204,7 @@ describe('the page', () => {
       mkdirSync(join(folder, 'volume'), { mode: 0o700 });
       writeFileSync(join(folder, 'volume', marker), '');
       const args = ['send', 'hello', '--allow', 'invalid-rows', '--quiet'];
-      const refused = await runCli(args, { cwd: folder, env: { HANDBILL_LEDGER: ledger } });
+      const refused = await runHere(args, { cwd: folder, env: { HANDBILL_LEDGER: ledger } });
       expect(refused.status).toBe(7);
       expect(refused.stderr).toContain('error[ledger-missing]');
       expect(existsSync(ledger)).toBe(false);

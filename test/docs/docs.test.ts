@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { readProject } from '../../src/campaign/project.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { CODES, EXIT } from '../../src/errors.ts';
 import { OUTCOME_WORDS } from '../../src/report/words.ts';
-import { CLI, COMPILED } from '../helpers/cli.ts';
+import { handbillHere } from '../cli/in-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const README = read('README.md');
@@ -96,16 +96,6 @@ test('every code of the closed set is said somewhere', () => {
   expect(Object.keys(NOT_SAID).filter((code) => !(code in CODES))).toEqual([]);
 });
 
-/** The command line as a process of its own; colours and the ledger of the user who runs the tests stay out. */
-function handbill(args: string, cwd: string): { readonly status: number | null; readonly text: string } {
-  const { HANDBILL_LEDGER: _ledger, ...env } = process.env;
-  const ended = spawnSync(process.execPath, [CLI, ...args.split(' ')], {
-    cwd,
-    env: { ...env, NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED },
-  });
-  return { status: ended.status, text: `${ended.stdout}${ended.stderr}` };
-}
-
 describe('the smallest campaign of the README', () => {
   const files = heredocs(README);
   let folder = '';
@@ -130,16 +120,20 @@ describe('the smallest campaign of the README', () => {
     expect(campaign?.from).toBe('Riverside');
   });
 
-  it('is checked, shown, sent once and reported by the commands that follow, in that order', () => {
+  it('is checked, shown, sent once and reported by the commands that follow, in that order', async () => {
     const commands = [...README.matchAll(/^npx handbill (.*?)(?: +#.*)?$/gm)].map(([, args = '']) => args);
     expect(commands.slice(0, 5)).toEqual(['validate hello', 'preview hello', 'send hello', 'report', 'send hello']);
     execFileSync('git', ['init', '-q'], { cwd: folder });
-    const ended = commands.map((args) => ({ args, ...handbill(args, folder) }));
-    for (const { args, status, text } of ended) expect(status, `${args}: ${text}`).toBe(0);
-    const [, , first, report, again] = ended;
-    expect(first?.text).toMatch(/\b2 of 3 sent\b/);
-    expect(report?.text).toMatch(/not sent +1 .*1 duplicate\b/);
-    expect(again?.text).toContain('nothing was posted');
+    const texts: string[] = [];
+    for (const args of commands) {
+      const { status, out, err } = await handbillHere(folder, args.split(' '));
+      expect(status, `${args}: ${err}`).toBe(0);
+      texts.push(out + err);
+    }
+    const [, , first, report, again] = texts;
+    expect(first).toMatch(/\b2 of 3 sent\b/);
+    expect(report).toMatch(/not sent +1 .*1 duplicate\b/);
+    expect(again).toContain('nothing was posted');
   });
 
   it('names its schema where it lies in a clone', () => {

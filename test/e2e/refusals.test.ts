@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
+import { type CliResult, startCli, until } from '../helpers/cli.ts';
 import { commandRunner, runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { accepting, afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -187,7 +187,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
 };
 
 describe.concurrent('refused before any request', () => {
-  const cases = Object.entries(WRONG).map(([label, wrong], nth) => [label, wrong, runnerOf(nth, 6)] as const);
+  const cases = Object.entries(WRONG).map(([label, wrong], nth) => [label, wrong, runnerOf(nth, 24)] as const);
   it.each(cases)('%s', async (_label, { files = {}, args = SEND, env = {}, code, at = '' }, run) => {
     using project = goodProject(files);
     const { status, stdout, stderr } = await run(args, { cwd: project.root, env: { CANARY_KEY: KEY, ...env } });
@@ -203,9 +203,6 @@ describe.concurrent('refused before any request', () => {
 });
 
 describe.concurrent('changed input', () => {
-  const run = async (project: TestProject, ...args: readonly string[]): Promise<CliResult> =>
-    await commandRunner()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
-
   it('--allow input-changed sends the new content to recipients who have none yet (J1)', async () => {
     await using api = await startApi();
     using project = goodProject(people(listOf(4)), api.port);
@@ -375,7 +372,7 @@ async function startApi(behaviour: Behaviour = accepting()): Promise<Api> {
 }
 
 async function run(project: TestProject, ...args: string[]): Promise<CliResult> {
-  return await runCli(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
+  return await commandRunner()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
 }
 
 /** How many recipients the report has for each outcome, with the reason of skipped ones. */

@@ -1,12 +1,24 @@
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { child, fates, firstLine, givenRun, killed, open, scratchPath, thrown } from './scratch.ts';
 import { HELLO, NOON, rows } from './values.ts';
 
-/** A ledger whose last claims are only in its log, as a kill leaves it. */
+/** A copy of a ledger whose last claims are only in its log, as a kill leaves it. */
 async function givenKilledRun(): Promise<string> {
+  killedFolder ??= dirname(await killedRun());
   const path = scratchPath();
+  cpSync(killedFolder, dirname(path), { recursive: true });
+  return path;
+}
+
+let killedFolder: string | null = null;
+afterAll(() => killedFolder !== null && rmSync(dirname(killedFolder), { recursive: true }));
+
+async function killedRun(): Promise<string> {
+  const path = join(mkdtempSync(join(tmpdir(), 'handbill-killed-')), '.handbill', 'ledger.db');
   const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
   givenRun(ledger, rows(6), { start: false });
   ledger.close();

@@ -10,6 +10,7 @@ import { type CallerOptions, scheduleCallers } from '../../src/operations/schedu
 import { everyMinutes } from '../../src/schedule/callers.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { CLI, COMPILED, runCli } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { clock } from './clocks.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -109,7 +110,7 @@ describe('crontab', () => {
   it('names a file that is not on this machine: where it is called, it may be', async () => {
     const root = projectIn('env file elsewhere');
     const args = ['schedule', '--format', 'crontab', '--environment-file', '/nowhere/handbill.env'];
-    expect(await runCli(args, { cwd: root })).toMatchObject({
+    expect(await runHere(args, { cwd: root })).toMatchObject({
       status: 0,
       stderr: '',
       stdout: expect.stringContaining("'--env-file=/nowhere/handbill.env'"),
@@ -341,7 +342,7 @@ describe('what is asked for first', () => {
 describe('handbill schedule', () => {
   it('says when campaigns go out, on the wall and in UTC', async () => {
     const root = projectIn('times', 'timeZone: Europe/London\n', '30 1 * * *');
-    const ended = await runCli(['schedule', '--at', '2026-10-23T12:00:00Z', '--next', '3'], { cwd: root });
+    const ended = await runHere(['schedule', '--at', '2026-10-23T12:00:00Z', '--next', '3'], { cwd: root });
     expect(ended).toMatchObject({ status: 0, stderr: '' });
     expect(ended.stdout).toBe(
       'hello  every day 01:30  Europe/London, catch-up\n' +
@@ -353,7 +354,7 @@ describe('handbill schedule', () => {
 
   it('writes its files into a folder', async () => {
     const root = projectIn('files');
-    const ended = await runCli(['schedule', '--format', 'systemd', '-o', '.'], { cwd: root });
+    const ended = await runHere(['schedule', '--format', 'systemd', '-o', '.'], { cwd: root });
     expect(ended).toMatchObject({ status: 0, stdout: '' });
     expect(ended.stderr).toMatch(/^Written: handbill-due-production\.timer \([0-9]+ bytes\)$/m);
     expect(existsSync(join(root, 'handbill-due-production.service'))).toBe(true);
