@@ -11,14 +11,14 @@ let rounds = 0;
 const { write } = process.stdout;
 process.stdout.write = (...written) => {
   process.stdout.write = write;
-  setImmediate(load);
+  setInterval(load, 10);
   return write.apply(process.stdout, written);
 };
 function load() {
   for (let i = 0; i < 50_000; i += 1) kept.push({ i, list: [i] });
   if (kept.length > 200_000) kept = [];
   rounds += 1;
-  if (rounds < 40) return setImmediate(load);
+  if (rounds < 40) return;
   const young = require('node:v8').getHeapSpaceStatistics().find((one) => one.space_name === 'new_space');
   console.error('young generation: ' + young.space_size);
   process.exit();
