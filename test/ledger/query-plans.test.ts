@@ -13,9 +13,11 @@ import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 /** Notes for each statement over the recipients how SQLite will carry it out. */
 class Explaining extends DatabaseSync {
   readonly plans: { readonly sql: string; readonly steps: readonly string[] }[] = [];
+  readonly #seen = new Set<string>();
 
   override prepare(sql: string, options?: Parameters<DatabaseSync['prepare']>[1]): StatementSync {
-    if (/\brecipients\b|\btemp\./.test(sql)) {
+    if (/\brecipients\b|\btemp\./.test(sql) && !this.#seen.has(sql)) {
+      this.#seen.add(sql);
       const steps = super.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
       this.plans.push({ sql: sql.replace(/\s+/g, ' '), steps: steps.map((step) => String(step['detail'])) });
     }
@@ -36,7 +38,16 @@ function everything(): Explaining['plans'] {
 function planned(path: string): Explaining['plans'] {
   const db = new Explaining(path);
   makeSchema(db, NOON);
-  const ledger = ledgerOver(new SqliteConnection(path, db));
+  const connection = new SqliteConnection(path, db);
+  // A query that nothing below asks has its plan too.
+  const ledger = ledgerOver(
+    Object.assign(connection, {
+      query(sql: string) {
+        db.prepare(sql);
+        return SqliteConnection.prototype.query.call(connection, sql);
+      },
+    }),
+  );
   const draft = (): RunRecord => {
     const begun = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     ledger.load(
