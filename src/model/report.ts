@@ -53,6 +53,8 @@ export interface Report {
   readonly ledger: string;
   readonly startedAt: string;
   readonly finishedAt: string | null;
+  /** Where several starts worked on it: how long together, in ms; absent for one start, and where a start broke off. */
+  readonly activeMs?: number;
   /** The commits that its starts were made from, each once, in the order of the starts; absent where git knew none. */
   readonly commits?: readonly Commit[];
   /** The files that the messages were made of, with their hashes, as the run was begun or last amended. */

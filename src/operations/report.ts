@@ -334,7 +334,7 @@ export function isChosen(row: Outcome, { outcomes, deliveries, ends, inputs }: R
   return (
     outcomes?.includes(row.outcome) !== false &&
     deliveries?.includes(row.delivery ?? 'none') !== false &&
-    ends?.includes(END_OPTIONS[endOf(row.outcome, row.delivery ?? null)]) !== false &&
+    ends?.includes(END_OPTIONS[endOf(row)]) !== false &&
     (inputs === undefined || inputsOf(row).some((version) => inputs.includes(version)))
   );
 }

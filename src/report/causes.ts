@@ -27,10 +27,15 @@ export function causeOf({ outcome, reason, httpStatus, error, delivery = null }:
 
 function general(text: string): string {
   const words = text.trim().split(/\s+/);
-  const kept = words.map((word) => (word.includes('@') || word.replace(/\D+/g, '').length >= ID_DIGITS ? '…' : word));
-  if (kept.some((word) => word !== '…')) return kept.join(' ');
+  const kept = words.map((word) =>
+    word.includes('@') || word.replace(/\D+/g, '').length >= ID_DIGITS ? word.replace(INSIDE, '…') : word,
+  );
+  if (kept.some((word) => /[\p{L}\p{N}]/u.test(word))) return kept.join(' ');
   return CODE.test(text.trim()) ? text.trim() : '';
 }
+
+/** A word without the brackets and the punctuation around it. */
+const INSIDE = /[+\p{L}\p{N}].*[\p{L}\p{N}]/u;
 
 /** An error that is nothing but a number of this length is a code, as `30005`: telephone numbers are longer. */
 const CODE = /^\d{1,6}$/;

@@ -1,4 +1,4 @@
-import type { Delivery, Ends, OutcomeState, Totals } from '../model.ts';
+import type { Delivery, Ends, OutcomeState, Report, Totals } from '../model.ts';
 import type { DeliveryCount } from './deliveries.ts';
 import { LOST } from './fold-delivery.ts';
 import type { Formats } from './locale.ts';
@@ -35,7 +35,7 @@ export const END_MEANINGS: Readonly<Record<End, string>> = {
   notDelivered: 'refused, not posted, or reported as lost',
   unclear: 'may have it: no usable answer came',
   notSent: 'left out by a rule',
-  waits: 'a rule says later',
+  waits: 'a rule or the API says later',
   notTried: '',
 };
 
@@ -52,28 +52,44 @@ export const END_OF: Readonly<Record<OutcomeState, End>> = {
 
 const ARRIVED: ReadonlySet<Delivery> = new Set(['delivered', 'read', 'replied', 'opted-out']);
 
+/** The one reason of pending recipients who were not tried. */
+const UNTRIED = 'stopped';
+
+interface Ended {
+  readonly outcome: OutcomeState;
+  readonly delivery?: Delivery | null | undefined;
+  readonly reason?: string | null;
+}
+
 /** A report of arrival decides, whatever the API had answered; one of a loss, for an accepted message only. */
-export function endOf(outcome: OutcomeState, delivery: Delivery | null): End {
+export function endOf({ outcome, delivery = null, reason = null }: Ended): End {
   if (delivery !== null && ARRIVED.has(delivery)) return 'delivered';
+  if (outcome === 'pending' && reason !== null && reason !== UNTRIED) return 'waits';
   return outcome === 'accepted' && delivery !== null && LOST.has(delivery) ? 'notDelivered' : END_OF[outcome];
 }
 
-/** @param deliveries - may be a little older than `totals`, in a run that goes on */
-export function endsOf(totals: Totals, deliveries: readonly DeliveryCount[]): Ends {
+/** @param deliveries - may be a little older than the totals, in a run that goes on */
+export function endsOf(
+  { totals, reasons }: Pick<Report, 'totals' | 'reasons'>,
+  deliveries: readonly DeliveryCount[] = [],
+): Ends {
   const { accepted, rejected, failed, inDoubt, skipped, deferred, pending } = totals;
+  const tried = Object.entries(reasons['pending'] ?? {}).map(([reason, count]) => (reason === UNTRIED ? 0 : count));
+  const again = tried.reduce((sum, count) => sum + count, 0);
   const ends = {
     delivered: 0,
     sent: accepted,
     notDelivered: rejected + failed,
     unclear: inDoubt,
     notSent: skipped,
-    waits: deferred,
-    notTried: pending,
+    waits: deferred + again,
+    notTried: pending - again,
   };
   for (const { outcome, delivery, count } of deliveries) {
-    const moved = Math.min(count, ends[END_OF[outcome]]);
-    ends[END_OF[outcome]] -= moved;
-    ends[endOf(outcome, delivery)] += moved;
+    const from = outcome === 'pending' && ends.notTried < count ? 'waits' : END_OF[outcome];
+    const moved = Math.min(count, ends[from]);
+    ends[from] -= moved;
+    ends[endOf({ outcome, delivery })] += moved;
   }
   return ends;
 }

@@ -4,7 +4,7 @@ import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
-import { causeLines, postedWords, returnedWords } from './words.ts';
+import { causeLines, postedWords, returnedWords, tookMs } from './words.ts';
 
 /** Characters of both lines: a chat or a text message shows them whole. */
 export const BRIEF_LENGTH = 200;
@@ -55,7 +55,7 @@ function adviceOf(report: Report, campaign: string, planPath: string | null): st
 /** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 delivered, 3 unclear, 12 not delivered, 5 not sent` */
 function firstLine(report: Report, now: string, formats: Formats, room: number): string {
   const { number } = formats;
-  const { campaign, environment, occurrence, totals, ends = endsOf(totals, []) } = report;
+  const { campaign, environment, occurrence, totals, ends = endsOf(report) } = report;
   const state = stateText(report, formats);
   const first: End = ends.delivered > 0 ? 'delivered' : 'sent';
   const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_WORDS[first]}`;
@@ -73,10 +73,11 @@ const NAMES_LEAST = 20;
 /** Those at the front stay where there is no room for all. */
 const MOST_URGENT = ['unclear', 'notDelivered', 'notTried', 'waits', 'notSent', ...ENDS.slice(0, 2)] as const;
 
-function stateText({ state, startedAt, finishedAt, halt }: Report, { duration }: Formats): string {
-  const ms = finishedAt === null ? -1 : Date.parse(finishedAt) - Date.parse(startedAt);
+function stateText(report: Report, { duration }: Formats): string {
+  const { state, halt } = report;
+  const ms = tookMs(report);
   const word = state === 'halted' && halt !== null ? `${STATES[state]} (${halt.rule})` : STATES[state];
-  if (state === 'running' || ms < 0) return word;
+  if (state === 'running' || ms === null) return word;
   return `${word} ${state === 'finished' ? 'in' : 'after'} ${duration(ms)}`;
 }
 

@@ -56,8 +56,7 @@ function header(report: Report, { width, formats = PLAIN, postedNow }: ReportOpt
 const TONES: Readonly<Record<Verdict['tone'], Style>> = { good: 'green', going: 'cyan', open: 'yellow', bad: 'red' };
 
 function about(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
-  const { run, startedAt, finishedAt } = report;
-  const words = [`Run ${run}. ${period(startedAt, finishedAt, formats)}`, ...keptWords(report, formats)];
+  const words = [`Run ${report.run}. ${period(report, formats)}`, ...keptWords(report, formats)];
   const lines = words.flatMap((line) => wrap(safeLine(line), proseWidth(width)));
   return lines.map((line) => `${paint('dim', line)}\n`).join('');
 }
@@ -74,7 +73,7 @@ const SHORT_CAUSES = 2;
 /** A line for each end that occurred, with the causes, or with the ledger's outcomes and reasons. */
 function ends(report: Report, options: ReportOptions, paint: Paint): string {
   const { formats = PLAIN, width } = options;
-  const { totals, ends: counts = endsOf(totals, []) } = report;
+  const { totals, ends: counts = endsOf(report) } = report;
   const isAll = options.causes === true;
   const of: End[] = [];
   const rows = ENDS.filter((end) => counts[end] > 0).flatMap((end) => {
@@ -98,11 +97,13 @@ function ends(report: Report, options: ReportOptions, paint: Paint): string {
 const BAR = 10;
 
 function endLines(report: Report, end: End, most: number, formats: Formats): readonly string[] {
-  const own = (report.causes ?? []).filter(({ outcome, delivery = null }) => endOf(outcome, delivery) === end);
+  const own = (report.causes ?? []).filter((cause) => endOf(cause) === end);
   const lines = causeLines(own, most, formats);
   if (lines.length > 0) return lines;
-  // Those of accepted messages are of delivered ones too.
-  const outcomes = OUTCOMES.filter((outcome) => outcome !== 'accepted' && END_OF[outcome] === end);
+  // Those of accepted messages are of delivered ones too; pending ones with a reason wait.
+  const outcomes = OUTCOMES.filter((outcome) =>
+    outcome === 'pending' ? end === 'waits' : outcome !== 'accepted' && END_OF[outcome] === end,
+  );
   const codes = outcomes.map((outcome) => reasonCounts(report, outcome, formats));
   return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
 }

@@ -44,15 +44,21 @@ export function nextSteps(
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
     advice.push({ text: `${left} The run goes on.`, command: `handbill report ${shellWord(report.run)}` });
-  else if (left !== '' && halted !== null) advice.push(leftStep(left, halted, advice.length === 1));
-  else if (left !== '') advice.push({ text: `${left} Running again continues with them:`, command: again });
+  else if (left !== '' && halted?.command === null) advice.push({ text: left, command: null });
+  else if (left !== '') {
+    const text = `${left} Running again continues with them:`;
+    advice.push({ text, command: halted?.command ?? again });
+  }
   if (state !== 'running' && report.fallbacksDue !== undefined)
     advice.push(fallbackStep(report.fallbacksDue, again, formats));
   if (report.replies !== undefined && report.replies.review > 0)
     advice.push(reviewStep(report.replies.review, formats));
   if (state !== 'running') advice.push(...waitSteps(report, again, amended, formats));
   if (state !== 'running' && undecidedOf(report) > 0) advice.push(winnerStep(report, again, formats));
-  return advice;
+  return advice.map((step, i) => {
+    const isSaid = advice.slice(0, i).some(({ command }) => command !== null && command === step.command);
+    return isSaid ? { text: step.text.replace(/:$/, ', as above.'), command: null } : step;
+  });
 }
 
 /** A test is not continued: another one is sent instead. */
@@ -82,14 +88,6 @@ export function undecidedOf(report: Pick<Report, 'reasons'>): number {
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
-}
-
-/** Recipients that a halt left: the halt's command continues with them, if there is one. */
-function leftStep(left: string, { command }: NextStep, isNext: boolean): NextStep {
-  if (command === null) return { text: left, command };
-  return isNext
-    ? { text: `${left} The command above continues with them.`, command: null }
-    : { text: `${left} This continues with them:`, command };
 }
 
 function fallbackStep(count: number, again: string, formats: Formats): NextStep {
@@ -162,7 +160,7 @@ function waitSteps(report: Report, again: string, amended: string | null, format
 
 function waitText({ reasons, opensAt }: Report, formats: Formats): string | null {
   const outside = outsideOf(reasons);
-  const limited = reasons['pending']?.['rate-limited'] ?? 0;
+  const limited = limitedOf(reasons);
   if (limited > 0) {
     const who = `The API was too busy for ${formats.count(limited, 'recipient')}, who ${limited === 1 ? 'waits' : 'wait'}`;
     return opensAt === undefined ? who : `${who} until ${minuteText(opensAt)}`;
@@ -182,6 +180,10 @@ function waitText({ reasons, opensAt }: Report, formats: Formats): string | null
 /** Rounded up: an earlier start has nothing to do. */
 function minuteText(instant: string): string {
   return utcText(Math.ceil(Date.parse(instant) / 60_000) * 60_000, 'minute');
+}
+
+function limitedOf(reasons: Report['reasons']): number {
+  return reasons['pending']?.['rate-limited'] ?? 0;
 }
 
 function pausedOf(reasons: Report['reasons']): number {
@@ -266,8 +268,9 @@ function doubtStep(report: Report, formats: Formats): NextStep {
 }
 
 function leftOf(report: Report, formats: Formats): string {
-  const { failed, pending } = report.totals;
+  const { failed } = report.totals;
   const { reasons } = report;
+  const pending = report.totals.pending - limitedOf(reasons);
   const deferred =
     report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
   const parts: string[] = [];

@@ -69,14 +69,14 @@ export function buildReport(
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
   const { versions = [], changed, winner, winnerAt, ...facts } = run;
-  const totals = totalsOf(counts);
+  const [totals, reasons] = [totalsOf(counts), reasonsOf(counts)];
   const report = {
     ...facts,
     ledger: shownLedger(run.ledger),
     ...versionsOf(versions, counts),
     totals,
-    ...(cameBack === null ? {} : { ends: endsOf(totals, deliveries) }),
-    reasons: reasonsOf(counts),
+    ...(cameBack === null ? {} : { ends: endsOf({ totals, reasons }, deliveries) }),
+    reasons,
     requests,
     sms: smsOf(counts),
     deliveries: deliveriesOf(deliveries),

@@ -19,7 +19,7 @@ type Judged = Omit<Report, 'verdict' | 'version'>;
 
 /** The answer to "what became of it?": pages, terminal, JSON and reports say the same. */
 export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
-  const { totals, ends = endsOf(totals, []) } = report;
+  const { totals, ends = endsOf(report) } = report;
   const isEmpty = totals.recipients > 0 && ends.notSent === totals.recipients;
   return {
     tone: toneOf(report),

@@ -20,11 +20,23 @@ export function changedText(sentTo: string, listTo: string | null): string {
   return `sent to ${sentTo}; the list now says ${listTo ?? 'none'}`;
 }
 
-/** `finishedAt` null: the run still goes on. */
-export function period(startedAt: string, finishedAt: string | null, say: Formats = PLAIN): string {
-  if (finishedAt === null) return `Started ${say.instant(startedAt)}.`;
-  const ms = Date.parse(finishedAt) - Date.parse(startedAt);
-  return `Started ${say.instant(startedAt)}${ms >= 0 ? `, took ${say.duration(ms)}` : ''}.`;
+type Period = Pick<Report, 'startedAt' | 'finishedAt' | 'activeMs' | 'requests'>;
+
+/** How long a run was sent, in ms, without the time between its starts; null: it goes on, or that is not known. */
+export function tookMs({ startedAt, finishedAt, activeMs, requests }: Period): number | null {
+  if (finishedAt === null) return null;
+  const ms = activeMs ?? Date.parse(finishedAt) - Date.parse(startedAt);
+  return ms >= 0 && (activeMs !== undefined || requests.uncountedStarts === undefined) ? ms : null;
+}
+
+/** `Started at 9, took 2 min`; of several starts when the last ended, and how long they sent together. */
+export function period(report: Period, say: Formats = PLAIN): string {
+  const { startedAt, finishedAt, activeMs, requests } = report;
+  const ms = tookMs(report);
+  const isOne = finishedAt === null || (activeMs === undefined && requests.uncountedStarts === undefined);
+  const ended = isOne ? '' : `, ended ${say.instant(finishedAt)}`;
+  const took = ms === null ? '' : `, ${isOne ? 'took' : 'sending for'} ${say.duration(ms)}`;
+  return `Started ${say.instant(startedAt)}${ended}${took}.`;
 }
 
 /** A purge, and guards of the list that a person allowed. */

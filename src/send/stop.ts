@@ -56,7 +56,7 @@ export interface Answers {
 
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised':
-    'Check the API key, the account, its credit and the sender, then send again: no recipient was affected.',
+    'First correct the key, the credit or the sender of the account: until then a send halts at the same recipient. No recipient was affected: send again after that.',
   'wrong-address':
     'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --allow input-changed.',
   'not-the-api':

@@ -23,6 +23,7 @@ export function summarise(
   const pause = state === 'finished' || run.purgedAtMs !== null ? null : ledger.pauseOf(run);
   const acceptedList = run.inputs.flatMap(({ accepted = [] }) => accepted);
   const changed = ledger.changed(run);
+  const { activeMs, ...requests } = figuresOf(run, state);
   const facts = {
     run: run.id,
     campaign: run.name,
@@ -33,6 +34,9 @@ export function summarise(
     ledger: ledger.path,
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
     finishedAt: iso(run.finishedAtMs),
+    ...(run.starts > 1 && run.finishedAtMs !== null && activeMs > 0 && requests.uncountedStarts === undefined
+      ? { activeMs }
+      : {}),
     ...(run.postedFrom === null ? {} : { postedFrom: run.postedFrom }),
     ...(run.commits.length === 0 ? {} : { commits: run.commits }),
     inputs: run.inputs.map(shownInput),
@@ -47,7 +51,7 @@ export function summarise(
     ...winnerOf(run),
     ...(changed.length === 0 ? {} : { changed }),
   };
-  return buildReport(facts, ledger.steps(run), figuresOf(run, state), { campaign, cameBack });
+  return buildReport(facts, ledger.steps(run), requests, { campaign, cameBack });
 }
 
 function shownInput({ role, file, sha256 }: InputFile): NonNullable<Report['inputs']>[number] {
@@ -77,7 +81,7 @@ export function stateOf(ledger: Pick<Ledger, 'isHeld'>, run: RunRecord): RunStat
 }
 
 /** The figures of all starts; zeros where another version wrote something else, or nothing was sent yet. */
-function figuresOf({ figures, starts }: RunRecord, state: RunState): RequestFigures {
+function figuresOf({ figures, starts }: RunRecord, state: RunState): RequestFigures & { readonly activeMs: number } {
   const of = (name: string): number => {
     const value = figures?.[name];
     return typeof value === 'number' && Number.isFinite(value) ? value : 0;
@@ -86,6 +90,7 @@ function figuresOf({ figures, starts }: RunRecord, state: RunState): RequestFigu
   const activeMs = of('activeMs');
   const uncountedStarts = starts - of('starts') - (state === 'running' ? 1 : 0);
   return {
+    activeMs,
     posted,
     retried: of('retried'),
     ...(uncountedStarts > 0 ? { uncountedStarts } : {}),

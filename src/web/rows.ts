@@ -223,11 +223,11 @@ export function matches(outcome: Outcome, filter: RowFilter): boolean {
 
 /** Criteria that need the delivery reports. */
 function fitsJoined(one: Outcome, { delivery: wanted, cause, end }: RowFilter): boolean {
-  const { outcome, delivery = null } = one;
+  const { delivery = null } = one;
   return (
     (wanted === null || (delivery ?? 'none') === wanted) &&
     (cause === null || causeOf(one) === cause) &&
-    (end === null || endOf(outcome, delivery) === end)
+    (end === null || endOf(one) === end)
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
 import { returnedOf } from '../report/deliveries.ts';
-import { END_MEANINGS, END_WORDS, ENDS, type End, endsOf, totalsKey } from '../report/ends.ts';
+import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf, totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
 import { nextSteps } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
@@ -66,7 +66,8 @@ const END_TONES: Readonly<Record<End, Tone>> = {
   notTried: 'pending',
 };
 
-function endParts({ totals, ends = endsOf(totals, []) }: Report, link: ShownRun['link']) {
+function endParts(report: Report, link: ShownRun['link']) {
+  const { ends = endsOf(report) } = report;
   return ENDS.map((end) => {
     const meaning = END_MEANINGS[end] === '' ? null : html` <span class="soft">(${END_MEANINGS[end]})</span>`;
     const name = link?.(END_WORDS[end], { end }) ?? END_WORDS[end];
@@ -146,10 +147,11 @@ export function causesSection({ formats, link, report }: ShownRun): Html | null 
     const end = delivery === undefined ? { outcome } : { delivery };
     const of = delivery === undefined ? outcome : ('rejected' as const);
     const name = html`<span>${swatch(of)}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
-    return { cells: [name, html`<span class="nowrap">${delivery ?? outcome}</span>`, ...share(count)] };
+    const word = END_WORDS[endOf({ outcome, delivery })];
+    return { cells: [name, html`<span class="nowrap">${word}</span>`, ...share(count)] };
   });
   if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
-  const columns = [{ title: 'Cause' }, { title: 'End', isLow: true }, ...figureColumns('Recipients', 'Share')];
+  const columns = [{ title: 'Cause' }, { title: 'Message', isLow: true }, ...figureColumns('Recipients', 'Share')];
   const words = `${formats.count(sum, 'recipient')} whose message failed, or may have failed, by what the API or the delivery report says.`;
   const more = rows.slice(FIRST_CAUSES);
   return section('Failures', [

@@ -12,6 +12,12 @@ describe('why a message failed', () => {
     expect(causeOf(outcome({ delivery: 'undeliverable', error }))).toBe(cause);
   });
 
+  it('an id goes, the brackets around it stay', () => {
+    const error = 'Blocked by policy 4.2 (ref 5f0c2c1e-33aa-4f1b-9a7e-1d2f3a4b5c6d) for <ann@example.com>.';
+    const cause = 'HTTP 400: Blocked by policy 4.2 (ref …) for <…>.';
+    expect(causeOf(outcome({ outcome: 'rejected', reason: 'status', httpStatus: 400, error }))).toBe(cause);
+  });
+
   it('a status, and the code that came with it', () => {
     const refused = { outcome: 'rejected', reason: 'status', httpStatus: 400 } as const;
     expect(causeOf(outcome({ ...refused, error: '21211' }))).toBe('HTTP 400: 21211');

@@ -4,6 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { REASONS } from '../../src/http/classify.ts';
 import { FELL_BACK } from '../../src/ledger/records.ts';
 import { DEFER_REASONS, type Report, SKIP_REASONS } from '../../src/model.ts';
+import { briefText } from '../../src/report/format-brief.ts';
 import { nextSteps } from '../../src/report/next-steps.ts';
 import { REASON_WORDS, reasonWords } from '../../src/report/reason-words.ts';
 import { countOf, duration, instant, milliseconds, percent, period } from '../../src/report/words.ts';
@@ -66,14 +67,22 @@ describe('nextSteps of a run that was halted, with recipients left', () => {
   it('speaks of the command above where it is the one that continues', () => {
     const [first, last] = nextSteps(halted({ pending: 2 }), 'hello');
     expect(first?.command).toBe('handbill send hello --allow input-changed');
-    expect(last).toEqual({ text: `${left} The command above continues with them.`, command: null });
+    expect(last).toEqual({ text: `${left} Running again continues with them, as above.`, command: null });
   });
-  it('repeats it where another command is between', () => {
-    const last = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').at(-1);
-    expect(last).toEqual({
-      text: `${left} This continues with them:`,
-      command: 'handbill send hello --allow input-changed',
-    });
+  it('offers no command twice', () => {
+    const busy = withTotals(
+      { pending: 3, rejected: 1 },
+      { state: 'partial', reasons: { pending: { 'rate-limited': 2 } }, opensAt: '2026-11-21T09:15:00.000Z' },
+    );
+    expect(nextSteps(busy, 'hello').slice(1)).toEqual([
+      { text: '1 recipient still to be sent to. Running again continues with them:', command: 'handbill send hello' },
+      {
+        text: 'The API was too busy for 2 recipients, who wait until 2026-11-21 09:15 UTC. Run it again after that, as above.',
+        command: null,
+      },
+    ]);
+    const commands = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').flatMap(({ command }) => command ?? []);
+    expect(new Set(commands).size).toBe(commands.length);
   });
   it('amends where a row is probably the cause, and says what to do with an approved plan', () => {
     const next = 'Take it out, and send again with --allow input-changed.';
@@ -249,7 +258,7 @@ describe('nextSteps', () => {
   });
   it('begins with what to do about a halt, whose reason the verdict has', () => {
     const steps = nextSteps(TROUBLED, 'spring-sale');
-    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', 'send']);
+    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', null]);
     expect(steps[0]?.text).toBe(TROUBLED.halt?.next);
   });
   it('forgets a halt by doubts once they are resolved, but for sending on', () => {
@@ -347,7 +356,14 @@ describe('words', () => {
     expect(countOf(12_000, 'part')).toBe('12,000 parts');
     expect(instant('2026-11-21T09:00:00.999Z')).toBe('2026-11-21 09:00:00 UTC');
     expect(instant('soon')).toBe('soon');
-    expect(period('2026-11-21T09:00:00Z', null)).toBe('Started 2026-11-21 09:00:00 UTC.');
-    expect(period('2026-11-21T09:00:00Z', '2026-11-21T08:00:00Z')).toBe('Started 2026-11-21 09:00:00 UTC.');
+    const begun = { ...PLAIN, startedAt: '2026-11-21T09:00:00Z', finishedAt: null };
+    expect(period(begun)).toBe('Started 2026-11-21 09:00:00 UTC.');
+    expect(period({ ...begun, finishedAt: '2026-11-21T08:00:00Z' })).toBe('Started 2026-11-21 09:00:00 UTC.');
+    const ended = { ...begun, finishedAt: '2026-11-21T12:00:00Z' };
+    expect(period(ended)).toBe('Started 2026-11-21 09:00:00 UTC, took 3 h 0 min.');
+    const both = 'Started 2026-11-21 09:00:00 UTC, ended 2026-11-21 12:00:00 UTC';
+    expect(period({ ...ended, activeMs: 120_000 })).toBe(`${both}, sending for 2 min 0 s.`);
+    expect(period({ ...ended, requests: { ...PLAIN.requests, uncountedStarts: 1 } })).toBe(`${both}.`);
+    expect(briefText({ ...ended, activeMs: 120_000 }, {})).toContain('finished in 2 min 0 s');
   });
 });

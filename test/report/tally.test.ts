@@ -174,6 +174,7 @@ describe('schemas/report.schema.json', () => {
     const whole = {
       ...RUN,
       state: 'partial',
+      activeMs: 64_120,
       postedFrom: 'backup',
       commits,
       inputs,

@@ -19,16 +19,25 @@ describe('ends', () => {
     const row = fc.record({
       outcome: fc.constantFrom(...OUTCOMES),
       delivery: fc.option(fc.constantFrom(...DELIVERIES)),
+      why: fc.option(fc.constantFrom('not-authorised', 'stopped')),
     });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 60 }), (rows) => {
         const totals = { ...NONE, recipients: rows.length };
-        for (const { outcome } of rows) totals[totalsKey(outcome)] += 1;
+        const pending: Record<string, number> = {};
+        const all = rows.map((one) => ({
+          ...one,
+          reason: one.outcome === 'pending' && one.delivery === null ? one.why : null,
+        }));
+        for (const { outcome, reason } of all) {
+          totals[totalsKey(outcome)] += 1;
+          if (reason !== null) pending[reason] = (pending[reason] ?? 0) + 1;
+        }
         const deliveries = rows.flatMap(({ outcome, delivery }) =>
           delivery === null ? [] : [{ variant: null, outcome, delivery, count: 1 }],
         );
-        const ends = endsOf(totals, deliveries);
-        const expected = ENDS.map((end) => rows.filter(({ outcome, delivery }) => endOf(outcome, delivery) === end));
+        const ends = endsOf({ totals, reasons: { pending } }, deliveries);
+        const expected = ENDS.map((end) => all.filter((one) => endOf(one) === end));
         expect(ENDS.map((end) => ends[end])).toEqual(expected.map(({ length }) => length));
       }),
     );
@@ -37,7 +46,10 @@ describe('ends', () => {
   it('never go below zero, where the reports were read before the totals', () => {
     const totals = { ...NONE, accepted: 2, recipients: 2 };
     const early = [{ variant: null, outcome: 'in-doubt', delivery: 'delivered', count: 1 }] as const;
-    expect(endsOf(totals, early)).toMatchObject({ unclear: 0, delivered: 0, sent: 2 });
+    expect(endsOf({ totals, reasons: {} }, early)).toMatchObject({ unclear: 0, delivered: 0, sent: 2 });
+    const again = { totals: { ...NONE, pending: 1, recipients: 1 }, reasons: { pending: { resend: 1 } } };
+    const late = [{ variant: null, outcome: 'pending', delivery: 'delivered', count: 1 }] as const;
+    expect(endsOf(again, late)).toMatchObject({ waits: 0, notTried: 0, delivered: 1 });
   });
 
   test.each([
@@ -49,7 +61,13 @@ describe('ends', () => {
     ['accepted', 'sent', 'sent'],
     ['skipped', null, 'notSent'],
   ] as const)('%s, reported as %s: %s', (outcome, delivery, end) => {
-    expect(endOf(outcome, delivery)).toBe(end);
+    expect(endOf({ outcome, delivery })).toBe(end);
+  });
+
+  it('recipients that the API refuses for now wait; those that a stop left were not tried', () => {
+    const reasons = { pending: { 'not-authorised': 1, stopped: 2 } };
+    const report = { ...PLAIN, state: 'halted', totals: { ...NONE, recipients: 5, pending: 5 }, reasons } as const;
+    expect(verdictOf(report).counts).toBe('1 of 5 waiting, 4 not tried yet.');
   });
 });
 

@@ -269,12 +269,12 @@ describe('a run', () => {
     const cells = await rows.evaluateAll((all) =>
       all.map((row) => [...row.children].slice(0, 3).map(({ textContent }) => textContent)),
     );
-    expect(cells[0]).toEqual(['HTTP 400: no number …', 'rejected', '2']);
+    expect(cells[0]).toEqual(['HTTP 400: no number …', 'not delivered', '2']);
     expect(cells.slice(1).toSorted()).toEqual([
-      ['HTTP 400: no such number', 'rejected', '1'],
-      ['HTTP 451: no such number', 'rejected', '1'],
-      ['absent-subscriber: switched off', 'undeliverable', '1'],
-      ['no answer in time', 'in-doubt', '1'],
+      ['HTTP 400: no such number', 'not delivered', '1'],
+      ['HTTP 451: no such number', 'not delivered', '1'],
+      ['absent-subscriber: switched off', 'not delivered', '1'],
+      ['no answer in time', 'unclear', '1'],
     ]);
     const linesOf = async (cause: string) => {
       await page.goto(`${pages.base}/runs/${id}`);

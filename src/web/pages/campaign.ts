@@ -83,7 +83,7 @@ function runsSection({ formats }: View, shown: readonly Judged[], total: number,
     const start = html`<span><a class="name" href="${address(['runs', run.id])}">${run.occurrence}</a><br><span class="soft">${run.environment} · ${formats.time(run.startedAtMs ?? run.createdAtMs)}</span></span>`;
     const state = stateMark(report.state);
     if (figures === null) return { cells: [start, state, formats.number(run.rows), ...ENDS.map(() => '')] };
-    const ends = report.ends ?? endsOf(report.totals, []);
+    const ends = report.ends ?? endsOf(report);
     const back = returnedOf(deliveriesOf(figures.cameBack?.deliveries ?? []));
     const { cost } = report.sms;
     const counts = [
@@ -92,7 +92,8 @@ function runsSection({ formats }: View, shown: readonly Judged[], total: number,
       ends.notDelivered,
       ends.unclear,
       ends.notSent,
-      ends.waits + ends.notTried,
+      ends.waits,
+      ends.notTried,
       back.replied + back.optedOut,
       back.optedOut,
     ].map((count) => (count === 0 ? '' : formats.number(count)));
@@ -121,7 +122,8 @@ const ENDS = [
   'Not delivered',
   'Unclear',
   'Not sent',
-  'To come',
+  'Waiting',
+  'Not tried yet',
   'Replied',
   'Opted out',
   'Cost',

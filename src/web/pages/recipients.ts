@@ -15,7 +15,7 @@ import {
 import { earlierJoiner, referencesOf } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { createReferences } from '../../plan/expand.ts';
-import { END_WORDS, ENDS } from '../../report/ends.ts';
+import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { inputsText } from '../../report/record.ts';
@@ -435,7 +435,7 @@ function cells(formats: View['formats'], { run, names }: RecipientsData, row: Ou
     personLink(address(['runs', run, 'recipients', row.row]), names.labelOf(row.row, key), who ?? `line ${line}`),
     formats.number(line),
     key === null || key === to ? '' : html`<span>${key}</span>`,
-    html`<span>${swatch(outcome)}${outcome}${reason === null ? null : html` <span class="soft">${reason}</span>`}</span>`,
+    html`<span>${swatch(outcome)}${END_WORDS[endOf(row)]} <span class="soft">${outcome}${reason === null ? '' : `, ${reason}`}</span></span>`,
     delivery ?? '',
     row.variant ?? '',
     attempts === 0
@@ -571,7 +571,8 @@ function recipientHead(
 <h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key === null ? null : html`<p><a href="${address(['people', run, outcome.row])}">All messages to this person</a></p>`}
 ${facts([
   ['Address', label === null ? null : who],
-  ['Outcome', html`${swatch(outcome.outcome)}<strong>${outcome.outcome}</strong> · ${OUTCOME_WORDS[outcome.outcome]}`],
+  ['Message', html`${swatch(outcome.outcome)}<strong>${END_WORDS[endOf(outcome)]}</strong>`],
+  ['Outcome', `${outcome.outcome} · ${OUTCOME_WORDS[outcome.outcome]}`],
   ['Reason', reason === null ? null : `${reason}${reasonWords(reason) === '' ? '' : ` · ${reasonWords(reason)}`}`],
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],
   ['Inputs', inputsText(outcome)],

@@ -2,7 +2,7 @@ import type { Report } from '../../model.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { leftOf, progressOf, verdictText } from '../../report/verdict.ts';
-import { keptWords } from '../../report/words.ts';
+import { keptWords, tookMs } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import type { RunFigures } from '../counts.ts';
 import { judge } from '../judged.ts';
@@ -102,10 +102,11 @@ function head(view: View, data: RunData): Html {
   const { formats } = view;
   const { report, perSecond, figures } = data;
   const { run, environment, state, startedAt, finishedAt } = report;
-  const tookMs = Math.max(0, Date.parse(finishedAt ?? '') - Date.parse(startedAt));
+  const ms = tookMs(report);
+  const took = ms === null ? '' : ` (${report.activeMs === undefined ? '' : 'sending for '}${formats.duration(ms)})`;
   return html`${crumbs([['Now', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
-<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
+<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)}${took}`}</p>
 ${verdictSection(data)}
 ${state === 'running' && figures?.cameBack ? progress(view, report, perSecond) : null}
 ${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;

@@ -22,7 +22,7 @@ export function createChoice() {
   const counts = { notDelivered: 0, unclear: 0 };
   return {
     add(outcome: Outcome): void {
-      const end = endOf(outcome.outcome, outcome.delivery ?? null);
+      const end = endOf(outcome);
       if (end !== 'notDelivered' && end !== 'unclear') return;
       counts[end]++;
       if (rows.length < LISTED_RECIPIENTS) rows.push(outcome);
@@ -48,7 +48,8 @@ export function recipientsOf(
     { title: 'Line', isFigure: true },
     { title: 'Recipient' },
     ...(steps ? [{ title: 'Channel', isLow: true }] : []),
-    { title: 'Outcome' },
+    { title: 'Message' },
+    { title: 'Outcome', isLow: true },
     { title: 'Reason' },
     { title: 'Status', isLow: true },
     { title: 'Attempts', isLow: true },
@@ -61,7 +62,8 @@ export function recipientsOf(
       one.line,
       who === null ? '-' : address(who),
       ...(steps ? [one.channel] : []),
-      html`<span class="nowrap">${inlineMark(one.outcome)}${one.outcome}</span>`,
+      html`<span class="nowrap">${inlineMark(one.outcome)}${END_WORDS[endOf(one)]}</span>`,
+      one.outcome,
       one.reason ?? '-',
       one.httpStatus ?? '-',
       one.attempts,

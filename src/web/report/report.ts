@@ -2,7 +2,7 @@ import type { Outcome, Report } from '../../model.ts';
 import type { SavedLatency } from '../../report/latency.ts';
 import { type Formats, PLAIN } from '../../report/locale.ts';
 import type { Outcomes, ReportOptions } from '../../report/record.ts';
-import { keptWords, STATE_WORDS } from '../../report/words.ts';
+import { keptWords, period, STATE_WORDS } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { documentFrame } from '../document.ts';
 import { section, stateMark } from '../kit.ts';
@@ -70,15 +70,13 @@ ${headerOf(report, formats)}${verdictSection(shown)}${endsSection(shown)}${cause
 }
 
 function headerOf(report: Report, formats: Formats): Html {
-  const { campaign, environment, occurrence, state, startedAt, finishedAt } = report;
-  const tookMs = finishedAt === null ? Number.NaN : Date.parse(finishedAt) - Date.parse(startedAt);
-  const took = tookMs >= 0 ? `, took ${formats.duration(tookMs)}` : '';
+  const { campaign, environment, occurrence, state } = report;
   const timeOf = (iso: string) =>
     ISO.test(iso) ? html`<time datetime="${iso}">${formats.instant(iso)}</time>` : html`${iso}`;
   return html`<header>
 <h1>${campaign}</h1>
 <p class="run">${environment} · ${timeOf(occurrence)} ${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}</p>
-<p class="soft">Run ${report.run}. Started ${timeOf(startedAt)}${took}. ${keptWords(report, formats).join(' ')}</p>
+<p class="soft">Run ${report.run}. ${period(report, formats)} ${keptWords(report, formats).join(' ')}</p>
 </header>
 `;
 }
