@@ -358,8 +358,10 @@ export type PlaceFacts = Pick<LedgerFacts, 'bytes' | 'newestMs' | 'isReadable' |
 
 /** Replies: reading and reviewing them, and finding the message that each answers. */
 export interface ReplyStore {
-  /** Newest first as they came in, in batches, without those that a purge has emptied. */
+  /** Newest first as they came in, in batches, some empty, without those that a purge has emptied. */
   replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
+  /** How many there are, newest first, in parts: the sum is what the filter has. */
+  replyCounts(filter?: Pick<ReplyFilter, 'runs'>): Iterable<ReplyCounts>;
   /**
    * A person's decision about replies; suppresses those who opt out by it, in one transaction. `missed` are numbers
    * without a reply: then nothing is entered.
@@ -385,6 +387,20 @@ interface ReplyFilter {
   readonly meanings?: readonly ReplyMeaning[];
   /** By the time that the reply carries; in ms since 1970. */
   readonly sinceMs?: number;
+  /** With a question mark. Default: any text. */
+  readonly questions?: boolean;
+  /** Only numbers below this one. */
+  readonly before?: number;
+  readonly numbers?: readonly number[];
+}
+
+interface ReplyCounts {
+  readonly all: number;
+  readonly review: number;
+  readonly 'opt-out': number;
+  /** Texts with a question mark. */
+  readonly questions: number;
+  readonly isLast: boolean;
 }
 
 interface OptOutFacts {
@@ -602,6 +618,8 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
     readonly line: number | null;
     readonly variant: string | null;
   } | null;
+  /** False: its message was never looked for. */
+  readonly isSought: boolean;
   /** Null: not reviewed. */
   readonly review: ReplyReview | null;
 }

@@ -8,25 +8,38 @@ import type { RunStore } from './runs.ts';
 import { stoppedTopic, UNKNOWN_TOPIC } from './suppressions.ts';
 
 const BATCH_REPLIES = 1_000;
+/** Numbers that one query looks at: few of many replies may match. */
+const SPAN_REPLIES = 20_000;
 
 export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
   // Prepared when needed: most commands do not read replies.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
   const { optOut, lift, lastWord } = optOuts(connection);
+  const newest = (): number => Number(query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
 
   return {
     ...replyJoiner(connection, runs),
 
-    *replies({ runs: only, meanings, sinceMs } = {}) {
-      const [inRuns, meaning] = [only, meanings].map((list) =>
+    *replies({ runs: only, meanings, sinceMs, questions = false, before = Number.MAX_SAFE_INTEGER, numbers } = {}) {
+      const [inRuns, meaning, named] = [only, meanings, numbers].map((list) =>
         list === undefined ? null : JSON.stringify(list.map(String)),
       );
-      for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-        const rows = query(NEXT_REPLIES).all(before, BATCH_REPLIES, inRuns ?? null, meaning ?? null, sinceMs ?? null);
-        if (rows.length > 0) yield rows.map(toReply);
-        if (rows.length < BATCH_REPLIES) return;
-        before = Number(rows.at(-1)?.[0]);
+      const filters = [inRuns ?? null, meaning ?? null, sinceMs ?? null, questions ? 1 : 0, named ?? null];
+      for (let to = Math.min(before, newest() + 1); to > 1; ) {
+        const from = to - SPAN_REPLIES;
+        const rows = query(NEXT_REPLIES).all(to, from, BATCH_REPLIES, ...filters);
+        yield rows.map(toReply);
+        to = rows.length < BATCH_REPLIES ? from : Number(rows.at(-1)?.[0]);
+      }
+    },
+
+    *replyCounts({ runs: only } = {}) {
+      const inRuns = only === undefined ? null : JSON.stringify(only.map(String));
+      for (let to = newest() + 1; to > 1; to -= SPAN_REPLIES) {
+        const counts = query(REPLY_COUNTS).get(to, to - SPAN_REPLIES, inRuns) ?? [];
+        const [all = 0, review = 0, optOut = 0, questions = 0] = counts.map(Number);
+        yield { all, review, 'opt-out': optOut, questions, isLast: to <= SPAN_REPLIES };
       }
     },
 
@@ -59,15 +72,25 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
   };
 }
 
+// The question marks of Latin, Arabic and East Asian writing.
+const ASKS = "(instr(s.text, '?') > 0 OR instr(s.text, '؟') > 0 OR instr(s.text, '？') > 0)";
+
 const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.sender, s.recipient, s.channel, s.text,
     s.meaning, s.happened_at, s.received_at, s.source, s.run, s.step, s.row, s.reviewed_as, s.reviewed_by, s.reviewed_at,
     r.key, r.line, r.variant
   FROM replies AS s LEFT JOIN runs ON runs.number = s.run
     LEFT JOIN recipients AS r ON r.list = runs.list AND r.step = s.step AND r.row = s.row
-  WHERE s.number < ?1 AND s.sender <> '' AND (?3 IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?3)))
-    AND (?4 IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?4)))
-    AND coalesce(s.happened_at, s.received_at) >= coalesce(?5, CAST(0 AS BIGINT))
-  ORDER BY s.number DESC LIMIT ?2`;
+  WHERE s.number < ?1 AND s.number >= ?2 AND s.sender <> ''
+    AND (?4 IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?4)))
+    AND (?5 IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?5)))
+    AND coalesce(s.happened_at, s.received_at) >= coalesce(?6, CAST(0 AS BIGINT))
+    AND (?7 = 0 OR ${ASKS}) AND (?8 IS NULL OR CAST(s.number AS TEXT) IN (SELECT value FROM json_each(?8)))
+  ORDER BY s.number DESC LIMIT ?3`;
+
+const REPLY_COUNTS = `SELECT count(*), sum(CASE WHEN coalesce(reviewed_as, meaning) = 'review' THEN 1 ELSE 0 END),
+    sum(CASE WHEN coalesce(reviewed_as, meaning) = 'opt-out' THEN 1 ELSE 0 END), sum(CASE WHEN ${ASKS} THEN 1 ELSE 0 END)
+  FROM replies AS s WHERE number < ?1 AND number >= ?2 AND sender <> ''
+    AND (?3 IS NULL OR CAST(run AS TEXT) IN (SELECT value FROM json_each(?3)))`;
 
 const SENDER = `SELECT sender, (SELECT address FROM runs JOIN recipients ON recipients.list = runs.list
     WHERE runs.number = replies.run AND recipients.step = replies.step AND recipients.row = replies.row), run
@@ -91,6 +114,7 @@ function toReply(row: readonly Value[]): ReplyRecord {
     receivedAtMs: Number(row[10]),
     source: String(row[11]),
     answers: row[12] === null ? null : toAnswered(row),
+    isSought: row[14] !== null,
     review: isReviewed
       ? { meaning: row[15] as ReplyReview['meaning'], who: String(row[16]), atMs: Number(row[17]) }
       : null,

@@ -251,8 +251,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
 /** 0 for a ledger that cannot be read: each of its campaigns was refused for that. */
 function waitingIn(place: string, ledgers: Readers): number {
   try {
-    const batches = ledgers.of(place)?.events.replies({ meanings: ['review'] }) ?? [];
-    return [...batches].reduce((sum, { length }) => sum + length, 0);
+    return [...(ledgers.of(place)?.events.replyCounts() ?? [])].reduce((sum, { review }) => sum + review, 0);
   } catch {
     return 0;
   }

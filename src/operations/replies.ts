@@ -37,6 +37,7 @@ export const REPLIES = {
     says: 'only replies to this campaign, or to the run of this id',
     without: 'all',
   },
+  questions: { flag: '--questions', says: 'only replies with a question mark: ? ؟ ？' },
 } as const satisfies OptionTable;
 
 /** Filters of replies, all of which must match. */
@@ -125,12 +126,13 @@ export async function readReplies<T>(
 
 function* repliesIn(
   ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
-  { campaign, meanings, sinceMs }: Pick<RepliesOptions, 'campaign' | 'meanings' | 'sinceMs'>,
+  { campaign, meanings, sinceMs, questions = false }: RepliesOptions,
   rules: Pick<ReplyRules, 'stopEnds'>,
 ): Generator<readonly ReceivedReply[]> {
   const runs = campaign === undefined ? ledger.runs() : runsNamed(ledger, campaign);
   const byNumber = new Map(runs.map((run) => [run.number, run]));
   const batches = ledger.events.replies({
+    questions,
     ...(campaign === undefined ? {} : { runs: [...byNumber.keys()] }),
     ...(meanings === undefined ? {} : { meanings }),
     ...(sinceMs === undefined ? {} : { sinceMs }),

@@ -7,7 +7,7 @@ import type { Campaign, Project } from '../model.ts';
 import { compileDisplay } from '../plan/display.ts';
 import { openList } from '../recipients/read.ts';
 import { fileStamp } from '../util/files.ts';
-import { fold } from '../util/fold.ts';
+import { fold, holdsWords } from '../util/fold.ts';
 import { createYields } from '../util/long-work.ts';
 import { sentCampaign } from './report.ts';
 import { candidates, type ListPlace, listOfRun } from './run-list.ts';
@@ -142,10 +142,9 @@ async function keepRows(
       return { label: found['label'] as string | null, cells: JSON.parse(String(found['cells'])) as string[] };
     },
     async find(text) {
-      const words = fold(text).trim().split(/\s+/);
-      const hasAll = (folded: string): boolean => words.every((word) => folded.includes(word));
+      const hasAll = holdsWords(text);
       const found: number[] = [];
-      for (let from = 0; words[0] !== '' && from < list.count(); from += BLOCK_ROWS) {
+      for (let from = 0; from < list.count(); from += BLOCK_ROWS) {
         const folded = String(next.get(from)?.['folded']);
         const each = hasAll(folded) ? folded.split(ROW_END) : [];
         for (const [i, row] of each.entries()) if (hasAll(row)) found.push(from + i);

@@ -9,6 +9,12 @@ export function fold(text: string): string {
     .replace(LETTERS, (letter) => PLAIN[letter] ?? letter);
 }
 
+/** Whether a folded text holds every word of a text; no text does if there is none. */
+export function holdsWords(words: string): (folded: string) => boolean {
+  const all = fold(words).trim().split(/\s+/);
+  return (folded) => all[0] !== '' && all.every((word) => folded.includes(word));
+}
+
 const OTHER = /[\u0080-\uffff]/;
 const MARKS = /\p{Mn}+/gu;
 /** Letters that Unicode does not decompose. */

@@ -1,7 +1,7 @@
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
-import { resolveDoubts, userHere } from '../operations/doubt.ts';
+import { DOUBT_FIELDS, doubtsOf, resolveDoubts, userHere } from '../operations/doubt.ts';
 import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
 import { ledgerHere, optionsHere } from '../operations/project.ts';
@@ -12,18 +12,20 @@ import { unassignedSentences } from '../operations/warnings.ts';
 import { formatCsv } from '../report/format-csv.ts';
 import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
+import { listText } from '../util/list-text.ts';
 import { createYields } from '../util/long-work.ts';
-import { address } from './kit.ts';
 import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import type { Content, Notice, View } from './pages/layout.ts';
+import { withPauses } from './pages/pages.ts';
 import { pauseQuestionPage, resumeQuestionPage } from './pages/pauses.ts';
 import { filterOf, queryOf } from './pages/recipients.ts';
+import { replyQuestion } from './pages/replies.ts';
 import { additionQuestionPage, removalQuestionPage } from './pages/suppressions.ts';
 import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
 import { matches } from './rows.ts';
-import type { Site } from './site.ts';
+import { type Site, whole } from './site.ts';
 
 type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
 
@@ -40,7 +42,16 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
 /** Shows a refusal as a page. Throws a bug. */
 export async function act(action: Action, site: Site, view: View, form: URLSearchParams, from: string): Promise<Done> {
   try {
-    return await action(site, view, form);
+    const done = await action(site, view, form);
+    if (!('question' in done)) return done;
+    const { content } = await withPauses(
+      site,
+      site.keeper.current(),
+      ['question'],
+      { ...view, actions: 'off' },
+      whole(done.question),
+    );
+    return { question: content };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     const said = error.diagnostics
@@ -94,24 +105,25 @@ async function pause(site: Site, view: View, form: URLSearchParams): Promise<Don
   return done(`${pausedScope(scope)} ${isNew ? 'is paused' : 'was paused before'}.`, '/');
 }
 
-async function review(site: Site, _view: View, form: URLSearchParams): Promise<Done> {
+async function review(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const as = form.get('as');
-  const id = form.get('id') ?? '';
-  const to = address(['replies'], { meaning: (form.get('meaning') ?? '').slice(0, 20) });
-  if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || !/^\d{1,15}$/.test(id)) {
+  const ids = form.getAll('id').map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
+  const back = form.get('back') ?? '';
+  const to = /^\/replies(?:\?[!-~]*)?$/.test(back) ? back : '/replies';
+  if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || ids.length === 0 || ids.includes(0)) {
     return refused('The meaning of the reply is missing.', to);
   }
-  const { suppressed, lifted, unassigned } = await reviewReplies([Number(id)], {
-    ...optionsOf(site),
-    as,
-    by: userHere(),
-  });
+  const open = site.keeper.current();
+  if (open !== null && ids.length > 1 && form.get('sure') !== 'yes')
+    return { question: await replyQuestion(site, open, view, { as, ids, back: to }) };
+  const { suppressed, lifted, unassigned } = await reviewReplies(ids, { ...optionsOf(site), as, by: userHere() });
   const effects = [
     ...(suppressed.length === 0 ? [] : [` ${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [` ${countOf(lifted.length, 'opt-out')} taken back.`]),
     ...unassignedSentences(unassigned).map((one) => ` ${one}`),
   ];
-  return done(`The reply is entered as ${as}.${effects.join('')}`, to);
+  const what = ids.length === 1 ? 'The reply is' : `${countOf(ids.length, 'reply', 'replies')} are`;
+  return done(`${what} entered as ${as}.${effects.join('')}`, to);
 }
 
 async function suppress(site: Site, view: View, form: URLSearchParams): Promise<Done> {
@@ -163,6 +175,12 @@ export async function* csvOf(site: Site, run: RunRecord, query: URLSearchParams)
     }
   }
   yield* formatCsv(plain(), chosen(), options);
+}
+
+/** The records of `handbill doubt list --format csv`, for the provider to look for. */
+export async function* doubtCsvOf({ reading, context }: Site, run: RunRecord): AsyncGenerator<string> {
+  using ledger = ledgerHere(reading, context);
+  yield* listText('csv', 'doubts', DOUBT_FIELDS, doubtsOf(ledger, run, reading.project, false));
 }
 
 /** The page of `handbill preview --format html`: sends nothing. Null where no such campaign is shown. */

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../ledger/records.ts';
 import type { NoPeople, RunPeople } from '../operations/run-people.ts';
 import { type Html, html } from '../util/escape.ts';
+import { IN_MANY_CELLS } from './search.ts';
 import type { Asked, Site } from './site.ts';
 
 /** A page that searches waits longer than one that is as useful with numbers: names follow there. */
@@ -16,7 +17,12 @@ export interface Names {
   readonly why: NoPeople['why'] | null;
 }
 
-export async function namesOf({ people }: Site, { patienceMs }: Asked, run: RunRecord, waits = false): Promise<Names> {
+export async function namesOf(
+  { people }: Site,
+  { patienceMs }: Pick<Asked, 'patienceMs'>,
+  run: RunRecord,
+  waits = false,
+): Promise<Names> {
   const found = await people(run, waits ? PATIENCE_MS.search : Math.min(patienceMs, PATIENCE_MS.page));
   const known = 'why' in found ? null : found;
   const of = (row: number, key: string | null): ReturnType<RunPeople['of']> =>
@@ -25,7 +31,7 @@ export async function namesOf({ people }: Site, { patienceMs }: Asked, run: RunR
     why: 'why' in found ? found.why : null,
     labelOf: (row, key) => of(row, key)?.label ?? null,
     cellsOf: (row, key) => (of(row, key)?.cells ?? []).map((cell, i) => [known?.columns[i] ?? '', cell] as const),
-    find: async (text) => new Set(known === null || /^[\d\s]{0,5}$/.test(text) ? [] : await known.find(text)),
+    find: async (text) => new Set(known === null || IN_MANY_CELLS.test(text) ? [] : await known.find(text)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Outcome } from '../model.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
+import { fold, holdsWords } from '../util/fold.ts';
 
 /** A search for a recipient: a line, a key, an address in any spelling, an id of the API. */
 export interface Search {
@@ -45,13 +46,31 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
   };
 }
 
-export function matchesSearch({ names, line, part, rows }: Search, { steps, ...outcome }: Outcome): boolean {
-  if (outcome.line === line) return true;
+export function matchesSearch(search: Search, { steps, ...outcome }: Outcome): boolean {
+  if (outcome.line === search.line) return true;
   const { key, row } = outcome;
   // Without a key, the ledger has no person in this row any more.
-  if (key !== null && rows.has(row)) return true;
-  const ids = [key, ...(steps ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];
-  if (ids.some((id) => id !== null && names.includes(id))) return true;
-  if (part === null) return false;
-  return [key, ...(steps ?? [outcome]).map(({ to }) => to)].some((id) => id?.includes(part) === true);
+  if (key !== null && search.rows.has(row)) return true;
+  const all = steps ?? [outcome];
+  if (all.some(({ messageId }) => messageId !== null && search.names.includes(messageId))) return true;
+  return isNamed(search, [key, ...all.map(({ to }) => to)]);
+}
+
+function isNamed({ names, part }: Search, ids: readonly (string | null)[]): boolean {
+  return ids.some((id) => id !== null && (names.includes(id) || (part !== null && id.includes(part))));
+}
+
+/** A short number: many cells of a list hold it by chance. */
+export const IN_MANY_CELLS = /^[\d\s]{0,5}$/;
+
+/**
+ * The same search where a list cannot be filtered by the database: by keys and addresses, by words of a text, and by
+ * the cells of the person. Null if no search was given.
+ */
+export function createMatcher(text: string, phone: PhoneReader) {
+  const search = readSearch(text, phone);
+  if (search === null) return null;
+  const holds = holdsWords(search.text);
+  return (ids: readonly (string | null)[], texts: readonly string[], cells: readonly string[]): boolean =>
+    isNamed(search, ids) || holds(fold([...texts, ...(IN_MANY_CELLS.test(text) ? [] : cells)].join('\n')));
 }

@@ -13,7 +13,7 @@ import { html } from '../util/escape.ts';
 import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
 import { isSame } from '../util/secret.ts';
 import { limitConnections } from '../webhook/server-connections.ts';
-import { ACTIONS, act, csvOf, previewOf, reportOf } from './actions.ts';
+import { ACTIONS, act, csvOf, doubtCsvOf, previewOf, reportOf } from './actions.ts';
 import type { ClientScript } from './client-script.ts';
 import { address } from './kit.ts';
 import type { Live } from './live.ts';
@@ -154,6 +154,7 @@ function createPagesApp(needs: AppNeeds): Hono<Env> {
   app.get('/runs/:id/recipients.csv', (c) =>
     ofRun(needs, c, (run) => csvOf(site, run, new URL(c.req.url).searchParams), 'text/csv; charset=utf-8'),
   );
+  app.get('/runs/:id/doubt.csv', (c) => ofRun(needs, c, (run) => doubtCsvOf(site, run), 'text/csv; charset=utf-8'));
   app.get('/campaigns/preview', (c) => previewed(needs, c));
   app.get('*', async (c) => {
     const { content } = await makePage(site, c.req.path, askedOf(needs, c, new URL(c.req.url), PATIENCE_MS));
@@ -369,6 +370,8 @@ async function changed(needs: AppNeeds, c: Req): Promise<Response> {
   if (action === undefined) return refuse(405, 'Nothing can be changed here.');
   const done = await act(action, needs.site, viewOf(needs, c, new URL(c.req.url), session), form, c.req.path);
   if ('question' in done) return show(needs, c, done.question);
+  // To a script, which shows it in the page that is open.
+  if (c.req.header('accept') === 'application/json') return Response.json(done.notice, { headers: SAFE_HEADERS });
   session.notice = done.notice;
   return redirect(done.to);
 }

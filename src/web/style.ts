@@ -80,7 +80,8 @@ button.quiet{font-weight:400;padding:0 var(--s8);min-height:1.75rem;font-size:va
 .choices a[aria-current],.site nav a[aria-current]{border-color:var(--link);background:var(--panel);font-weight:600;color:var(--ink)}
 .copied{display:inline-flex;gap:0 var(--s8);max-width:100%}
 .copied>:first-child{min-width:0}
-html:not(.copies) .copied button,html:not(.chooses) .choosers{display:none}
+html:not(.copies) .copied button{display:none}
+#decided{position:sticky;bottom:var(--s8);z-index:1}tbody tr{scroll-margin-bottom:4rem}
 fieldset{margin:var(--s12) 0;padding:var(--s8) var(--s12);border:1px solid var(--line);border-radius:var(--r8);min-width:0}
 .chosen,.chosen legend{background:var(--paper)}
 @media (min-width:52rem) and (min-height:40rem){.chosen{position:sticky;bottom:0;z-index:1}}

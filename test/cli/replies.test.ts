@@ -62,7 +62,7 @@ beforeEach(() => {
         reply(1, 'Very good, thanks'),
         reply(2, FORMULA),
         reply(3, "please don't\u001b[2J stop, call +44 7700 900 777", { meaning: 'review' }),
-        reply(9, 'who is this', { meaning: 'review', atMs: null }),
+        reply(9, 'who is this?', { meaning: 'review', atMs: null }),
       ],
       { nowMs: NOON + 20 * MINUTE, source: 'webhook', environment: 'sandbox' },
     );
@@ -105,7 +105,7 @@ describe('handbill replies', () => {
     expect({ status, err }).toEqual({ status: 0, err: '' });
     expect(out).toMatchInlineSnapshot(`
       "id  written (UTC)     from           meaning  campaign  text
-       4  2026-11-21 12:20  +44••••••0009  review             who is this
+       4  2026-11-21 12:20  +44••••••0009  review             who is this?
        3  2026-11-21 12:13  +44••••••0003  review   survey    please don't\\u{1b}[2J s…
        2  2026-11-21 12:12  +44••••••0002  answer   survey    =HYPERLINK("http://x","…
        1  2026-11-21 12:11  +44••••••0001  answer   survey    Very good, thanks
@@ -143,6 +143,7 @@ describe('handbill replies', () => {
       [4, 3, 2],
     ],
     [['--since', '2026-11-22'], []],
+    [['--questions'], [4]],
   ])('%j', async (args, ids) => {
     const { out } = await run(...args, '--format', 'jsonl');
     expect(

@@ -308,4 +308,35 @@ describe('replies', () => {
     expect(texts({ meanings: ['answer', 'opt-out'] })).toEqual(['c', 'b', 'a']);
     expect(texts({ sinceMs: NOON + 20 * MINUTE })).toEqual(['c']);
   });
+
+  it('are found by question marks of any writing and by number, and are counted as they are found', () => {
+    const ledger = open(scratchPath());
+    const run = sent(ledger, 'first', rows(2), NOON);
+    const group = [
+      reply('Who is this?', { meaning: 'review' }),
+      reply('من هذا؟', { from: keyOf(5) }),
+      reply('誰ですか？', { meaning: 'opt-out' }),
+      reply('yes', { from: keyOf(1) }),
+    ];
+    ledger.events.record(group, facts(NOON + 30 * MINUTE));
+    const found = (filter: Parameters<typeof ledger.events.replies>[0]) => [...ledger.events.replies(filter)].flat();
+    const numbers = (filter: Parameters<typeof found>[0]) => found(filter).map(({ number }) => number);
+    expect(found({}).map(({ isSought }) => isSought)).toEqual([false, false, false, false]);
+    join(ledger);
+    expect(found({}).map(({ isSought, answers: to }) => [isSought, to !== null])).toEqual([
+      [true, true],
+      [true, true],
+      [true, false],
+      [true, true],
+    ]);
+    expect(numbers({ questions: true })).toEqual([3, 2, 1]);
+    expect(numbers({ questions: true, before: 3 })).toEqual([2, 1]);
+    expect(numbers({ numbers: [4, 1, 9] })).toEqual([4, 1]);
+    const counts = (filter: Parameters<typeof ledger.events.replyCounts>[0]) => [...ledger.events.replyCounts(filter)];
+    expect(counts({})).toEqual([{ all: 4, review: 1, 'opt-out': 1, questions: 3, isLast: true }]);
+    expect(counts({ runs: [run.number] })).toEqual([{ all: 3, review: 1, 'opt-out': 1, questions: 2, isLast: true }]);
+    ledger.events.reviewReplies([1], { meaning: 'opt-out', who: 'x', atMs: NOON }, { startLifts: false });
+    expect(counts({ runs: [] })).toEqual([{ all: 0, review: 0, 'opt-out': 0, questions: 0, isLast: true }]);
+    expect(counts({})).toMatchObject([{ review: 0, 'opt-out': 2 }]);
+  });
 });

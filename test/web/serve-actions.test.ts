@@ -197,8 +197,8 @@ describe('what is done', () => {
   it('about a reply suppresses who opts out', async () => {
     await using pages = await servePages(project.root, { allowActions: true });
     const known = await signIn(pages);
-    const done = await post(pages, '/replies', { id: '1', as: 'opt-out', meaning: 'review' }, known);
-    expect(done.headers.location).toBe('/replies?meaning=review');
+    const done = await post(pages, '/replies', { id: '1', as: 'opt-out', back: '/replies?q=it' }, known);
+    expect(done.headers.location).toBe('/replies?q=it');
     expect(isSuppressed(numberOf(7))).toBe(true);
     expect((await ask(pages.port, '/replies', { headers: { cookie: known.cookie } })).text).toContain(
       '1 address suppressed since.',

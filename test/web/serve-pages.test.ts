@@ -189,7 +189,7 @@ describe('a reader', () => {
     await page.getByRole('button', { name: 'Take it off' }).click();
     await page.getByText('is off the list.').waitFor();
     await page.goto(`${pages.base}/replies?meaning=review`);
-    await page.getByRole('button', { name: /^Opt-out/ }).click();
+    await page.getByRole('button', { name: /^Opt out/ }).click();
     await page.getByText('1 address suppressed since.').waitFor();
     expectQuiet(watched, pages.base);
   });

@@ -358,7 +358,7 @@ describe('pages', () => {
     });
     await using pages = await servePages(project.root);
     const text = async (path: string) => (await ask(pages.port, path)).text;
-    expect(await text('/replies')).toContain('thanks');
+    expect(await text('/replies?meaning=all')).toContain('thanks');
     const review = await text('/replies?meaning=review');
     expect(review).toContain('STOP please');
     expect(review).not.toContain('thanks');

@@ -2,9 +2,9 @@ import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
+import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
-import { type ListFormat, listText } from '../shared/list-text.ts';
 
 interface DoubtShown {
   readonly colour: boolean;

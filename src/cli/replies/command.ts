@@ -21,9 +21,9 @@ import {
 import { unassignedSentences } from '../../operations/warnings.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
+import { LIST_FORMATS } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { complain } from '../shared/complain.ts';
-import { LIST_FORMATS } from '../shared/list-text.ts';
 import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
@@ -43,6 +43,7 @@ export function configure(command: Command, context: CommandContext): void {
 
 const FILTERS = {
   meanings: REPLIES.meanings,
+  questions: REPLIES.questions,
   since: { flag: '--since <time>', says: 'written since: 7d, a day in UTC (2026-11-21) or an instant' },
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;

@@ -1,9 +1,9 @@
 import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
+import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
-import { type ListFormat, listText } from '../shared/list-text.ts';
 
 interface RepliesShown {
   readonly width: number;

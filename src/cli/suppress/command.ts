@@ -16,11 +16,11 @@ import {
 import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { safeLine } from '../../util/escape.ts';
+import { jsonItems } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
-import { jsonItems } from '../shared/list-text.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';

@@ -41,9 +41,21 @@ function put(id: string, markup: string): void {
   const old = document.getElementById(id);
   const fresh = new DOMParser().parseFromString(markup, 'text/html').body.firstElementChild;
   // The address leads to another page by now, such as an error page.
-  if (old === null || fresh === null) location.reload();
-  else morph(old, fresh);
+  if (old === null || fresh === null) {
+    location.reload();
+    return;
+  }
+  const row = document.activeElement?.closest('tr')?.id;
+  morph(old, fresh);
+  hideDecided();
   countChosen();
+  // A row that has moved is a new element.
+  if (row && document.activeElement === document.body) focusOn(document.getElementById(row));
+}
+
+function focusOn(row: Element | null | undefined): void {
+  row?.querySelector('a')?.focus({ preventScroll: true });
+  row?.scrollIntoView({ block: 'nearest' });
 }
 
 function show(state: 'live' | 'lost', text: string): void {
@@ -149,7 +161,7 @@ function listenToKeys(): void {
     else if (dialog?.open) return;
     else if (event.key === '/') search();
     else if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1);
-    else return;
+    else if (!press(event.key)) return;
     event.preventDefault();
   });
 }
@@ -161,12 +173,102 @@ function search(): void {
 }
 
 function step(by: number): void {
-  const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a') !== null);
+  const rows = [...document.querySelectorAll('main tbody tr:not([hidden])')].filter((row) => row.querySelector('a'));
   const now = rows.findIndex((row) => row.contains(document.activeElement));
-  const next = rows[now === -1 ? (by > 0 ? 0 : rows.length - 1) : now + by];
-  const link = next?.querySelector('a');
-  link?.focus();
-  next?.scrollIntoView({ block: 'nearest' });
+  focusOn(rows[now === -1 ? (by > 0 ? 0 : rows.length - 1) : now + by]);
+}
+
+/** Presses the button of the row with focus, or of the notice, that has this key. */
+function press(key: string): boolean {
+  const row = document.activeElement?.closest('tr');
+  const all = [...document.querySelectorAll<HTMLElement>('[aria-keyshortcuts]:not([hidden])')];
+  const button = all.find((one) => one.ariaKeyShortcuts === key && (row?.contains(one) || one.closest('#decided')));
+  button?.click();
+  return button !== undefined;
+}
+
+interface Decision {
+  readonly row: string;
+  readonly said: string;
+  readonly body: URLSearchParams;
+  readonly timer: number;
+}
+
+/**
+ * Decisions about replies that can still be taken back, the newest last. Each is sent after ten seconds, or when the
+ * page is left. If an opt-out were recorded at once, no undo would know whether to remove the address from the list: it
+ * may have got there by something else since. Until a decision is sent, the reply waits to be read.
+ */
+const pending: Decision[] = [];
+/** Ids of rows that have left. */
+const decided = new Set<string>();
+const UNDO_MS = 10_000;
+
+function offerDecisions(): void {
+  const undo = document.querySelector('#decided button');
+  if (undo === null) return;
+  if (document.activeElement === document.body) focusOn(document.querySelector('tr:has([data-decides])'));
+  document.addEventListener('submit', (event) => {
+    const { target, submitter } = event;
+    const row = target instanceof HTMLFormElement && 'decides' in target.dataset ? target.closest('tr') : null;
+    if (row === null) return;
+    event.preventDefault();
+    const form = [...new FormData(target as HTMLFormElement, submitter)];
+    const body = new URLSearchParams(form.map(([name, value]) => [name, String(value)]));
+    const said = `${submitter?.firstChild?.textContent ?? ''}: ${row.querySelector('a')?.textContent ?? ''}.`;
+    const decision = { row: row.id, said, body, timer: setTimeout(() => void record(decision), UNDO_MS) };
+    pending.push(decision);
+    const rows = [...document.querySelectorAll('main tbody tr:not([hidden])')];
+    const now = rows.indexOf(row);
+    focusOn(rows[now + 1] ?? rows[now - 1] ?? document.getElementById('tabs'));
+    decided.add(row.id);
+    hideDecided();
+    tell(said);
+  });
+  undo.addEventListener('click', () => {
+    const last = pending.pop();
+    clearTimeout(last?.timer);
+    if (last !== undefined) bringBack(last, `Undone: ${last.said}`);
+  });
+  const recordAll = (): void => {
+    for (const decision of [...pending]) void record(decision);
+  };
+  addEventListener('pagehide', recordAll);
+  // A phone may close a page that is not seen without another event.
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && recordAll());
+}
+
+async function record(decision: Decision): Promise<void> {
+  const { body, timer, said } = decision;
+  clearTimeout(timer);
+  pending.splice(pending.indexOf(decision), 1);
+  // Goes on when the page is left.
+  const asked = { method: 'POST', body, headers: { accept: 'application/json' }, keepalive: true };
+  const { text, isBad } = await fetch('/replies', asked)
+    .then(async (response) => (await response.json()) as { readonly text: string; readonly isBad: boolean })
+    .catch(() => ({ text: `Not recorded, reload the page: ${said}`, isBad: true }));
+  if (isBad) bringBack(decision, text);
+  else if (pending.length === 0) tell(text);
+}
+
+function bringBack({ row }: Decision, why: string): void {
+  decided.delete(row);
+  document.getElementById(row)?.removeAttribute('hidden');
+  focusOn(document.getElementById(row));
+  tell(why);
+}
+
+/** An update of the page shows them until they are recorded. */
+function hideDecided(): void {
+  for (const id of decided) document.getElementById(id)?.setAttribute('hidden', '');
+}
+
+function tell(text: string): void {
+  const [notice, words, undo] = document.querySelectorAll<HTMLElement>('#decided, #decided > *');
+  if (notice === undefined || words === undefined || undo === undefined) return;
+  words.textContent = text;
+  undo.hidden = pending.length === 0;
+  notice.hidden = false;
 }
 
 /** Buttons that copy the text before them. A browser has no clipboard for pages of other machines without TLS. */
@@ -201,15 +303,15 @@ function answer(label: Node, text: string): void {
 
 /** Chooses several of a form at once: by its buttons, or with Shift those between two clicks. */
 function offerChoices(): void {
-  document.documentElement.classList.add('chooses');
   let last: HTMLInputElement | null = null;
   document.addEventListener('click', (event) => {
     if (!(event.target instanceof Element)) return;
     const { target } = event;
     const boxes = [...(target.closest('form')?.querySelectorAll<HTMLInputElement>(CHOICES) ?? [])];
-    const button = target.closest<HTMLElement>('[data-choose]');
+    const button = target.closest<HTMLButtonElement>('button[name=cause]');
     if (button !== null) {
-      const cause = button.dataset['choose'];
+      event.preventDefault();
+      const cause = button.value;
       const meant = boxes.filter((box) => cause === '' || box.dataset['cause'] === cause);
       const isAll = meant.every(({ checked }) => checked);
       for (const box of meant) box.checked = !isAll;
@@ -235,3 +337,4 @@ function countChosen(): void {
 listenToKeys();
 offerCopies();
 offerChoices();
+offerDecisions();

@@ -3,9 +3,11 @@ import type { Channel } from '../../model.ts';
 import { newestFirst, referencesOf, withoutTests } from '../../operations/report.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { createYields } from '../../util/long-work.ts';
 import { address, copied, empty, pager, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
+import { createMatcher } from '../search.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf } from '../site.ts';
 import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
 
@@ -23,18 +25,19 @@ export const makeDoubt: MakePage = async (site, open, asked) => {
   const after = /^(\d{1,3})\.(\d{1,15})$/.exec(asked.query.get('after') ?? '');
   const cursor = after === null ? null : { step: Number(after[1]), row: Number(after[2]) };
   const doubts = await doubtsOf(site, open, asked, run, cursor, ROWS_ON_A_PAGE);
-  return made(asked, { runs: [doubts], only: run.id, isFirst: cursor === null });
+  return made(asked, { runs: [doubts], only: run.id, after: after?.[0] ?? null });
 };
 
-function made({ view }: Asked, data: DoubtData): Made {
-  return { content: doubtPage(view, data), isOld: data.runs.some(({ names }) => names.why === 'soon') };
+function made({ view, query }: Asked, data: Omit<DoubtData, 'q' | 'cause'>): Made {
+  const content = doubtPage(view, { ...data, q: textOf(query, 'q'), cause: query.get('cause') });
+  return { content, isOld: data.runs.some(({ names }) => names.why === 'soon') };
 }
 
 async function allRuns(site: Site, open: OpenLedger, asked: Asked): Promise<Made> {
   const runs: DoubtRun[] = [];
   for (const { run } of runsInDoubt(site, open).slice(0, MOST_RUNS))
     runs.push(await doubtsOf(site, open, asked, run, null, SHOWN_OF_EACH));
-  return made(asked, { runs, only: null, isFirst: true });
+  return made(asked, { runs, only: null, after: null });
 }
 
 /** Claimed rows of a run whose process was killed have no outcome: they are in doubt too, and `count` lacks them. */
@@ -83,25 +86,31 @@ async function doubtsOf(
   const isHeld = site.stats.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
-  const { step, row } = after ?? { step: 0, row: -1 };
-  const found = open.query(rows).all(run.list, step, row, limit + 1);
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
-  const total = Number(open.query(count).get(run.list)?.[0] ?? 0);
-  const next = last === undefined || found.length <= limit ? null : `${Number(last[0])}.${Number(last[1])}`;
   const { id, name: campaign, environment, occurrence } = run;
   const referenceOf = referencesOf(run, site.reading.project);
-  const names = await namesOf(site, asked, run);
+  const isMeant = createMatcher(textOf(asked.query, 'q'), site.phone);
+  const names = await namesOf(site, asked, run, isMeant !== null);
+  const turn = createYields();
+  const found: DoubtLine[] = [];
+  for (let from: Place | undefined = after ?? { step: 0, row: -1 }; from !== undefined && found.length <= limit; ) {
+    const read = open.query(rows).all(run.list, from.step, from.row, limit + 1);
+    const all = read.map((one) => toLine(one, run, names, referenceOf));
+    found.push(...all.filter(({ ids, cells }) => isMeant?.(ids, [], cells()) !== false));
+    from = read.length > limit ? all.at(-1) : undefined;
+    await turn();
+  }
+  const doubts = found.slice(0, limit);
+  const last = doubts.at(-1);
   return {
     run: id,
     campaign,
     environment,
     occurrence,
     isHeld,
-    count: total,
-    next,
+    count: isMeant === null ? Number(open.query(count).get(run.list)?.[0] ?? 0) : found.length,
+    next: last === undefined || found.length <= limit ? null : `${last.step}.${last.row}`,
     names,
-    doubts: shown.map((one) => toLine(one, run, names, referenceOf)),
+    doubts,
   };
 }
 
@@ -111,20 +120,24 @@ function toLine(
   names: Names,
   referenceOf: ReturnType<typeof referencesOf>,
 ): DoubtLine {
-  const [, row, line, key, to, written, reason, error, since, status, resend, postedFrom] = found;
+  const [step, row, line, key, to, written, reason, error, since, status, resend, postedFrom] = found;
   const channel = (written ?? run.channel) as Channel;
+  const reference = referenceOf({
+    key: key as string | null,
+    channel,
+    resend: Number(resend ?? 0),
+    ...(typeof postedFrom === 'string' ? { postedFrom } : {}),
+  });
   return {
+    step: Number(step),
     row: Number(row),
+    ids: [key as string | null, to as string | null, reference],
+    cells: () => names.cellsOf(Number(row), key as string | null).map(([, cell]) => cell),
     line: Number(line),
     who: String(to ?? key ?? `line ${String(line)}`),
     label: names.labelOf(Number(row), key as string | null),
     channel,
-    reference: referenceOf({
-      key: key as string | null,
-      channel,
-      resend: Number(resend ?? 0),
-      ...(typeof postedFrom === 'string' ? { postedFrom } : {}),
-    }),
+    reference,
     reason: reason as string | null,
     httpStatus: status as number | null,
     error: error as string | null,
@@ -156,9 +169,13 @@ const ROWS_OF_KILLED = [
 ] as const;
 
 interface DoubtLine extends Pick<DoubtRow, 'line' | 'row' | 'channel' | 'reason' | 'httpStatus' | 'error' | 'sinceMs'> {
+  readonly step: number;
   readonly who: string;
   readonly label: string | null;
   readonly reference: string | null;
+  /** By which it is found. */
+  readonly ids: readonly (string | null)[];
+  readonly cells: () => readonly string[];
 }
 
 interface DoubtRun {
@@ -178,7 +195,11 @@ interface DoubtData {
   readonly runs: readonly DoubtRun[];
   /** Shows only one run, by pages. */
   readonly only: string | null;
-  readonly isFirst: boolean;
+  /** The place that it begins after; null: the first page. */
+  readonly after: string | null;
+  readonly q: string;
+  /** Those with this cause are chosen; empty: all that are shown; null: none. */
+  readonly cause: string | null;
 }
 
 export function doubtPage(view: View, data: DoubtData): Content {
@@ -190,52 +211,61 @@ export function doubtPage(view: View, data: DoubtData): Content {
   };
 }
 
-function head({ only }: DoubtData): Html {
+function head({ only, q }: DoubtData): Html {
   return html`${only === null ? null : html`<p class="crumbs"><a href="/doubt">In doubt</a> / ${only}</p>`}
 <h1>In doubt</h1>
-<p>The request may have reached the API, and no usable answer came. handbill never sends to these recipients again by itself. Ask the provider for the reference, in the API's log or by its support, and record what became of the message.</p>`;
+<p>The request may have reached the API, and no usable answer came. handbill never sends to these recipients again by itself. Ask the provider for the reference, in the API's log or by its support, and record what became of the message.</p>
+<form class="filters" method="get" action="/doubt" role="search" aria-label="In doubt">${only === null ? null : html`<input type="hidden" name="run" value="${only}">`}<p class="field wide"><label for="q">Name, number, key or reference</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
+<p class="actions"><button class="main">Search</button></p></form>`;
 }
 
-function list(view: View, { runs, only, isFirst }: DoubtData): Html {
+function list(view: View, data: DoubtData): Html {
+  const { runs, q } = data;
   const shown = runs.filter(({ count }) => count > 0);
   if (shown.length === 0)
     return empty(
-      'No recipients are in doubt.',
+      q === '' ? 'No recipients are in doubt.' : 'No recipient in doubt is like that.',
       html`<code>handbill doubt list --resolved</code> shows doubts that ended.`,
     );
-  return html`${shown.map((run) => runSection(view, run, only, isFirst))}`;
+  return html`${shown.map((run) => runSection(view, run, data))}`;
 }
 
-function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boolean): Html {
+function runSection(view: View, run: DoubtRun, { only, after, q, cause }: DoubtData): Html {
   const { formats } = view;
   const canAct = view.actions === 'on' && !run.isHeld;
-  const rows = run.doubts.map((doubt) => ({ cells: cells(view, run, doubt, canAct) }));
+  const rows = run.doubts.map((doubt) => ({ cells: cells(view, run, doubt, canAct ? cause : undefined) }));
   const more = run.count - run.doubts.length;
-  const caption = `${formats.count(run.count, 'recipient')} in doubt${only === null && more > 0 ? `, the first ${formats.number(run.doubts.length)} of them` : ''}.`;
+  const caption = html`${formats.count(run.count, 'recipient')} in doubt${only === null && more > 0 ? `, the first ${formats.number(run.doubts.length)} of them` : ''}. <a href="${address(['runs', run.run, 'doubt.csv'])}">All of this run as CSV</a>`;
   const content = html`${canAct ? choosers(view, run) : null}${table(caption, COLUMNS, rows)}
 ${canAct ? controls(run) : null}`;
   return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
 ${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}${whyNoNames(run.names)}
-${canAct ? html`<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>` : content}
+${
+  canAct
+    ? html`<form method="get" action="/doubt" id="choose-${run.run}"><input type="hidden" name="run" value="${run.run}"><input type="hidden" name="q" value="${q}">${after === null ? null : html`<input type="hidden" name="after" value="${after}">`}</form>
+<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>`
+    : content
+}
 ${pager(`Recipients in doubt of ${run.campaign}`, [
-  ['First page', only !== null && !isFirst ? address(['doubt'], { run: run.run }) : null],
+  ['First page', only !== null && after !== null ? address(['doubt'], { run: run.run, q }) : null],
   [
     only === null ? `All ${formats.number(run.count)}` : 'Next page',
     run.next === null
       ? null
       : only === null
-        ? address(['doubt'], { run: run.run })
-        : address(['doubt'], { run: run.run, after: run.next }),
+        ? address(['doubt'], { run: run.run, q })
+        : address(['doubt'], { run: run.run, q, after: run.next }),
   ],
 ])}</section>`;
 }
 
-function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean): readonly (Html | string)[] {
+/** @param chosen - the cause of those that are chosen; undefined: none can be */
+function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, chosen?: string | null): readonly (Html | string)[] {
   const { line, row, who, label, channel, reference, error, sinceMs } = doubt;
   const why = causeOfDoubt(doubt);
-  const box = html`<input type="checkbox" name="line" value="${line}" data-cause="${why}" aria-label="Choose ${label ?? who}, line ${line}"> `;
+  const box = html`<input type="checkbox" name="line" value="${line}" data-cause="${why}" aria-label="Choose ${label ?? who}, line ${line}"${chosen === '' || chosen === why ? html` checked` : null}> `;
   return [
-    html`<span>${canAct ? box : null}${personLink(address(['runs', run, 'recipients', row]), label, who)}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
+    html`<span>${chosen === undefined ? null : box}${personLink(address(['runs', run, 'recipients', row]), label, who)}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
     reference === null ? '' : copied(reference),
     html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
     sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
@@ -247,14 +277,14 @@ function causeOfDoubt({ reason, httpStatus }: DoubtLine): string {
   return httpStatus === null ? words : `HTTP ${httpStatus}: ${words}`;
 }
 
-/** For a browser with scripts: all that are shown, or those with the same cause. */
-function choosers({ formats }: View, { doubts }: DoubtRun): Html {
+/** All that are shown, or those with the same cause: by the script, else by another page. */
+function choosers({ formats }: View, { run, doubts }: DoubtRun): Html {
   const causes = Map.groupBy(doubts, causeOfDoubt);
   const ofCause = [...causes].map(
     ([cause, { length }]) =>
-      html`<button type="button" class="quiet" data-choose="${cause}">${formats.number(length)} × ${cause}</button>`,
+      html`<button form="choose-${run}" class="quiet" name="cause" value="${cause}">${formats.number(length)} × ${cause}</button>`,
   );
-  return html`<p class="choosers" role="group" aria-label="Choose several"><button type="button" class="quiet" data-choose>Choose all ${formats.number(doubts.length)}</button>${causes.size > 1 ? ofCause : null}</p>
+  return html`<p class="choosers" role="group" aria-label="Choose several"><button form="choose-${run}" class="quiet" name="cause" value="">Choose all ${formats.number(doubts.length)}</button>${causes.size > 1 ? ofCause : null}</p>
 `;
 }
 

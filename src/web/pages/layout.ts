@@ -75,6 +75,8 @@ const KEYS: Html = html`<dialog id="keys" aria-labelledby="keys-title"><form met
 <dl><dt><kbd>/</kbd></dt><dd>to the search</dd>
 <dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row of the table</dd>
 <dt><kbd>Enter</kbd></dt><dd>opens the row</dd>
+<dt><kbd>o</kbd> <kbd>a</kbd> <kbd>i</kbd></dt><dd>a reply to read: opt out, answer, opt in</dd>
+<dt><kbd>u</kbd></dt><dd>takes that back, for 10 seconds</dd>
 <dt><kbd>?</kbd></dt><dd>this list</dd></dl>
 <p class="actions"><button>Close</button></p></form></dialog>`;
 

@@ -11,7 +11,7 @@ import { makeNow } from './now.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makePeople, makePerson } from './people.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
-import { makeReplies, repliesPage, toReview } from './replies.ts';
+import { makeReplies, NO_REPLIES, repliesPage, toReview } from './replies.ts';
 import { makeRun } from './run.ts';
 import { makeSuppressions, suppressionsPage } from './suppressions.ts';
 
@@ -46,7 +46,7 @@ async function madeAt(site: Site, open: OpenLedger | null, steps: readonly strin
  * Adds warnings of an outdated ledger and of pauses to every page, counts to its menu, and buttons for pauses to the pages of runs. A page
  * has the same parts with a ledger and without, so that it need not reload when the first run begins.
  */
-async function withPauses(
+export async function withPauses(
   site: Site,
   open: OpenLedger | null,
   steps: readonly string[],
@@ -138,10 +138,8 @@ async function withLedger(site: Site, open: OpenLedger, steps: readonly string[]
 /** Before the first run: the pages exist, and wait. */
 function withoutLedger(site: Site, [first, ...rest]: readonly string[], { view }: Asked): Made {
   if (rest.length > 0) return notFound('There is no ledger yet, and so no run.');
-  if (first === 'doubt') return whole(doubtPage(view, { runs: [], only: null, isFirst: true }));
-  if (first === 'replies') {
-    return whole(repliesPage(view, { meaning: '', replies: [], isFirst: true, next: null, stoppedAt: null }));
-  }
+  if (first === 'doubt') return whole(doubtPage(view, { runs: [], only: null, after: null, q: '', cause: null }));
+  if (first === 'replies') return whole(repliesPage(view, NO_REPLIES));
   if (first !== 'suppressions') return noPage();
   const { timeZone } = site.reading.project;
   const none = { q: '', entries: [], addresses: 0, hashes: 0, isHashed: null, next: null, stoppedAt: null, files: [] };

@@ -1,5 +1,5 @@
-import { csvCell } from '../../util/csv.ts';
-import { jsonText } from '../../util/escape.ts';
+import { csvCell } from './csv.ts';
+import { jsonText } from './escape.ts';
 
 export const LIST_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
 export type ListFormat = (typeof LIST_FORMATS)[number];
