@@ -39,57 +39,17 @@ function projectFile(url = `http://127.0.0.1:PORT`): string {
   return `environments:\n  prod:\n    baseUrl: ${url}\n    apiKey: { env: CANARY_KEY }\n`;
 }
 
+/** One of each stage and way of refusing: what else is refused there, and where, is tested with its stage. */
 const WRONG: Readonly<Record<string, Wrong>> = {
   // YAML
   'yaml: not well-formed': { files: campaign('send: { rate: 1/s\n'), code: 'yaml-syntax', at: 'campaign.yaml:' },
-  'yaml: a key twice': { files: campaign('from: Lakeside\n'), code: 'yaml-duplicate-key', at: 'campaign.yaml:6:1' },
-  'yaml: several documents': {
-    files: campaign('---\nname: other\n'),
-    code: 'yaml-several-documents',
-    at: 'campaign.yaml:6',
-  },
-  'yaml: a tag': { files: instead('Riverside', '!!js/function x'), code: 'yaml-tag', at: 'campaign.yaml:3' },
-  'yaml: a directive': { files: { 'hello/campaign.yaml': `%YAML 1.1\n---\n${CAMPAIGN}` }, code: 'yaml-directive' },
-  'yaml: __proto__': { files: campaign('__proto__: { a: 1 }\n'), code: 'yaml-forbidden-key', at: 'campaign.yaml:6:1' },
-  'yaml: too deep': { files: campaign(`metaData: ${'['.repeat(200)}${']'.repeat(200)}\n`), code: 'yaml-too-deep' },
-  'yaml: aliases without end': {
-    files: campaign(
-      `metaData:\n  a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefgh'].map((n, i) => `  ${n}: &${n} [${Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]\n`).join('')}`,
-    ),
-    code: 'yaml-alias-limit',
-  },
-  'yaml: a number that lost its +': {
-    files: instead('Riverside', '+447700900120'),
-    code: 'unquoted-number',
-    at: 'campaign.yaml:3:7',
-  },
-  'yaml: a number that lost its 0': {
-    files: instead('Riverside', '07700900120'),
-    code: 'unquoted-number',
-    at: 'campaign.yaml:3:7',
-  },
-  'yaml: a merge is an ordinary key': { files: campaign('<<: { from: X }\n'), code: 'unknown-key' },
   // Campaign
   'an unknown key': { files: campaign('chanel: sms\n'), code: 'unknown-key', at: 'campaign.yaml:6:1' },
-  'a required key is absent': { files: instead('channel: sms\n', ''), code: 'missing-key', at: 'campaign.yaml:1' },
-  'an unknown channel': { files: instead('sms', 'fax'), code: 'invalid-value', at: 'campaign.yaml:2:10' },
-  'concurrency 0': { files: campaign('send: { concurrency: 0 }\n'), code: 'invalid-value', at: 'campaign.yaml:6' },
-  'concurrency in words': {
-    files: campaign('send: { concurrency: many }\n'),
-    code: 'wrong-type',
-    at: 'campaign.yaml:6',
-  },
-  'a rate without a unit': { files: campaign('send: { rate: fast }\n'), code: 'invalid-value', at: 'campaign.yaml:6' },
   'a validity that has passed': { files: campaign('validity: 2020-01-01T00:00:00Z\n'), code: 'validity-past' },
   'a list outside the project': {
     files: instead('people.csv', '../../people.csv'),
     code: 'path-outside-project',
     at: 'campaign.yaml:5:13',
-  },
-  'a template with an absolute path': {
-    files: instead('hello.hbs', '/etc/hostname'),
-    code: 'path-outside-project',
-    at: 'campaign.yaml:4:11',
   },
   'a list that is not there': {
     files: instead('people.csv', 'peeple.csv'),
@@ -114,11 +74,6 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     code: 'invalid-base-url',
     at: 'handbill.yaml:3',
   },
-  'a base URL with a password': {
-    files: baseUrl('https://user:pass@api.example.com'),
-    code: 'invalid-base-url',
-    at: 'handbill.yaml:3',
-  },
   'no key': { env: { CANARY_KEY: '' }, code: 'missing-api-key' },
   'a key with a line break': { env: { CANARY_KEY: `${KEY}\nX-Evil: 1` }, code: 'invalid-api-key' },
   'certificates are not verified': { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, code: 'tls-verification-off' },
@@ -130,31 +85,16 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'people.csv:4',
   },
   'an impossible number': { files: people(`${PEOPLE}12,Zoe,Bath\n`), code: 'invalid-address', at: 'people.csv:4' },
-  'a number that Excel ruined': {
-    files: people(`${PEOPLE}4.47701E+11,Zoe,Bath\n`),
-    code: 'invalid-address',
-    at: 'people.csv:4',
-  },
   'a column twice': { files: people(PEOPLE.replace('city', 'name')), code: 'csv-duplicate-header', at: 'people.csv:1' },
-  'a column without a name before another': {
-    files: people(PEOPLE.replace('name', '')),
-    code: 'csv-blank-header',
-    at: 'people.csv:1',
-  },
-  'a column __proto__': { files: people(PEOPLE.replace('city', '__proto__')), code: 'csv-forbidden-header' },
-  'NUL in the list': { files: people(PEOPLE.replace('Ravi', 'Ra\0vi')), code: 'csv-nul', at: 'people.csv:3' },
   'bytes that are not UTF-8': {
     files: people(Buffer.from(PEOPLE.replace('Ana', 'Zo\u00eb'), 'latin1')),
     code: 'invalid-encoding',
     at: 'people.csv:2',
   },
   'a quote that is never closed': { files: people(`${PEOPLE}+447700900013,"Zoe,Bath\n`), code: 'csv-syntax' },
-  'no column for the address': { files: people(PEOPLE.replace('msisdn', 'tel')), code: 'unknown-column' },
   // Template
   'S18: a name with a typo': { files: template('Hello {{nmae}}'), code: 'unknown-name', at: 'hello.hbs:1:9' },
-  'a helper with a typo': { files: template('Hello {{uper name}}'), code: 'unknown-helper', at: 'hello.hbs:1:9' },
   'a template that does not close': { files: template('Hi\n{{#if name}}x'), code: 'template-syntax', at: 'hello.hbs:' },
-  'constructor in a template': { files: template('Hi {{constructor}}'), code: 'unknown-name', at: 'hello.hbs:1:6' },
   'a partial that is not there': { files: template('Hi {{> bye}}'), code: 'unknown-partial', at: 'hello.hbs:1:8' },
   // Command line
   'a plan that is not JSON': {
@@ -162,21 +102,11 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     args: ['send', '--plan', 'x.plan.json', '--yes'],
     code: 'plan-invalid',
   },
-  'a plan of another program': {
-    files: { 'x.plan.json': '{"version":1}' },
-    args: ['send', '--plan', 'x.plan.json', '--yes'],
-    code: 'plan-invalid',
-  },
   'a campaign that is not there': { args: ['send', 'helo', '--env', 'prod', '--yes'], code: 'campaign-not-found' },
   'without --yes': { args: ['send', 'hello', '--env', 'prod'], code: 'not-confirmed' },
   'a misspelt command': { args: ['sendd', 'hello', '--env', 'prod', '--yes'], code: 'usage' },
   'a misspelt option': { args: [...SEND, '--limt', '3'], code: 'usage' },
-  'an occurrence without a name': { args: [...SEND, '--occurrence', ''], code: 'usage' },
-  'an occurrence of several lines': { args: [...SEND, '--occurrence', 'one\ntwo'], code: 'usage' },
-  'an occurrence like a novel': { args: [...SEND, '--occurrence', 'x'.repeat(101)], code: 'usage' },
   'a limit of 0': { args: [...SEND, '--limit', '0'], code: 'usage' },
-  'a limit with a comma': { args: [...SEND, '--limit', '1,000'], code: 'usage' },
-  'a rate without a number': { args: [...SEND, '--rate', 'fast'], code: 'usage' },
   'a format that does not exist': { args: [...SEND, '--format', 'xml'], code: 'usage' },
   'a campaign and a plan': {
     files: { 'x.plan.json': '{}' },
