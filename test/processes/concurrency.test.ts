@@ -137,8 +137,8 @@ it('two campaigns and two occurrences of one project at once: all go through (J3
   );
   const receipts = readReceipts(api.receipts);
   expect(receipts).toHaveLength(180);
-  for (const of of [{}, { campaign: 'other' }, { occurrence: 'again' }]) {
-    const endings = scene.endings(of);
+  for (const run of [{}, { campaign: 'other' }, { occurrence: 'again' }]) {
+    const endings = scene.endings(run);
     const mine = new Set(endings.map(({ reference }) => reference));
     const found = scene.violations({ endings, receipts: receipts.filter(({ reference }) => mine.has(reference)) });
     expect(found).toEqual([]);
