@@ -8,103 +8,73 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'html-accepted',
     planted: 'a login page with status 200 is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: `if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };`,
-        is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
-      },
-    ],
+    file: 'src/http/answer.ts',
+    was: `if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };`,
+    is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
     proof: server('a login page in HTML'),
   },
   {
     name: 'text-accepted',
     planted: 'any text with status 2xx is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: `attempt.body.trim() === '' || wire.response.accept === 'any';`,
-        is: `true;`,
-      },
-    ],
+    file: 'src/http/answer.ts',
+    was: `attempt.body.trim() === '' || wire.response.accept === 'any';`,
+    is: `true;`,
     proof: server('plain text'),
   },
   {
     name: 'required-id-missing',
     planted: 'an answer without the id that the project requires is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: 'if (messageId === null && wire.response.messageIdRequired) {',
-        is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
-      },
-    ],
+    file: 'src/http/answer.ts',
+    was: 'if (messageId === null && wire.response.messageIdRequired) {',
+    is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
     proof: server('JSON without an id, where the project names its place'),
   },
   {
     name: 'rejects-408',
     planted: '408 is a rejection, although the API may have it',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `if (status === 408 || status === 499) return verdict('in-doubt'`,
-        is: `if (status === 408 || status === 499) return verdict('rejected'`,
-      },
-    ],
+    file: CLASSIFY,
+    was: `if (status === 408 || status === 499) return verdict('in-doubt'`,
+    is: `if (status === 408 || status === 499) return verdict('rejected'`,
     proof: status(408),
   },
   {
     name: 'retries-503',
     planted: '503 is tried again without being told so',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: 'if (status === 429 || status === 425) {',
-        is: 'if (status === 429 || status === 425 || status === 503) {',
-      },
-    ],
+    file: CLASSIFY,
+    was: 'if (status === 429 || status === 425) {',
+    is: 'if (status === 429 || status === 425 || status === 503) {',
     proof: status(503),
   },
   {
     name: 'retries-500',
     planted: '500, 502 and 504 are tried again',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `  return verdict('in-doubt', 'status', { error }); // G1, G5`,
-        is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
-      },
-    ],
+    file: CLASSIFY,
+    was: `  return verdict('in-doubt', 'status', { error }); // G1, G5`,
+    is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
     proof: status(500),
   },
   {
     name: 'aborted-is-pending',
     planted: 'what was in flight when the run was stopped goes back to pending',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `return verdict('in-doubt', 'stopped', { error }); // I2`,
-        is: `return verdict('pending', 'stopped', { error });`,
-      },
-    ],
+    file: CLASSIFY,
+    was: `return verdict('in-doubt', 'stopped', { error }); // I2`,
+    is: `return verdict('pending', 'stopped', { error });`,
     proof: { in: 'processes/interruption.test.ts', only: 'SIGQUIT: in flight' },
   },
   {
     name: 'denials-believed',
     planted: 'a 2xx that says no is an acceptance unless it has a word for a refusal',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: 'if (found.denial !== null) {',
-        is: "if (found.denial !== null && found.denial.kind === 'recipient') {",
-      },
-    ],
+    file: 'src/http/answer.ts',
+    was: 'if (found.denial !== null) {',
+    is: "if (found.denial !== null && found.denial.kind === 'recipient') {",
     proof: server('an error inside a 200'),
   },
   {
     name: 'denial-goes-on',
     planted: 'a 2xx that says no does not halt the start',
-    edits: [{ file: CLASSIFY, was: '{ halt, messageId, error, field }', is: '{ messageId, error, field }' }],
+    file: CLASSIFY,
+    was: '{ halt, messageId, error, field }',
+    is: '{ messageId, error, field }',
     proof: server('an error inside a 200'),
   },
   {
@@ -123,67 +93,57 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'empty-lists-believed',
     planted: 'an answer whose list of messages is empty is an acceptance',
-    edits: [
-      {
-        file: 'src/http/denial.ts',
-        was: "if (names.list || names.field === 'success') note(",
-        is: "if (names.field === 'success') note(",
-      },
-    ],
+    file: 'src/http/denial.ts',
+    was: "if (names.list || names.field === 'success') note(",
+    is: "if (names.field === 'success') note(",
     proof: server('no messages in the list of a 200'),
   },
   {
     name: 'fixed-answers-believed',
     planted: 'the same message id counts again on another connection',
-    edits: [
-      {
-        file: 'src/http/connection-answers.ts',
-        was: "named === 'others' || isRepeated || isFixed",
-        is: "named === 'others' || isRepeated",
-      },
-    ],
+    file: 'src/http/connection-answers.ts',
+    was: "named === 'others' || isRepeated || isFixed",
+    is: "named === 'others' || isRepeated",
     proof: { in: 'http/fixed-answers.test.ts' },
   },
   {
     name: 'repeated-ids-believed',
     planted: 'a message id that the connection has given before is taken for the next recipient',
-    edits: [
-      {
-        file: 'src/http/connection-answers.ts',
-        was: "named === 'others' || isRepeated || isFixed",
-        is: "named === 'others' || (isRepeated && ids.length > 9) || isFixed",
-      },
-    ],
+    file: 'src/http/connection-answers.ts',
+    was: "named === 'others' || isRepeated || isFixed",
+    is: "named === 'others' || (isRepeated && ids.length > 9) || isFixed",
     proof: { in: 'processes/answers-twice.test.ts', only: 'with a message id' },
   },
   {
     name: 'answers-for-others-believed',
     planted: 'an answer that names another recipient counts for the one of the request',
-    edits: [
-      {
-        file: 'src/http/connection-answers.ts',
-        was: "named === 'others' || isRepeated || isFixed",
-        is: 'isRepeated',
-      },
-    ],
+    file: 'src/http/connection-answers.ts',
+    was: "named === 'others' || isRepeated || isFixed",
+    is: 'isRepeated',
     proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the' },
   },
   {
     name: 'mixed-up-connection-kept',
     planted: 'a connection that answered another request is used again',
-    edits: [{ file: 'src/http/connection-answers.ts', was: '        connection.end();\n', is: '' }],
+    file: 'src/http/connection-answers.ts',
+    was: '        connection.end();\n',
+    is: '',
     proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the number' },
   },
   {
     name: 'unasked-answers-unsaid',
     planted: 'what no request waited for is passed over in silence',
-    edits: [{ file: 'src/http/connection.ts', was: 'this.answering.onUnasked?.();', is: 'this.retire();' }],
+    file: 'src/http/connection.ts',
+    was: 'this.answering.onUnasked?.();',
+    is: 'this.retire();',
     proof: { in: 'processes/answers-twice.test.ts', only: 'a warning names the ids' },
   },
   {
     name: 'closed-connections-used-again',
     planted: 'connections are used again although the API closes each behind its answer',
-    edits: [{ file: 'src/http/connection.ts', was: '      isAllowed = false;\n', is: '' }],
+    file: 'src/http/connection.ts',
+    was: '      isAllowed = false;\n',
+    is: '',
     proof: { in: 'http/reuse.test.ts' },
   },
   {

@@ -8,25 +8,17 @@ export const OVERSPENDING: readonly Mutant[] = [
   {
     name: 'claims-above-the-budget',
     planted: 'a claim does not ask whether the budget has room',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: "if (spending?.fits(request) === false) return 'over-budget';",
-        is: "if (spending?.fits(request) === null) return 'over-budget';",
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: "if (spending?.fits(request) === false) return 'over-budget';",
+    is: "if (spending?.fits(request) === null) return 'over-budget';",
     proof: inLedger('adds its cost'),
   },
   {
     name: 'claims-of-one-commit-share-their-room',
     planted: 'the claims of one transaction do not count against each other',
-    edits: [
-      {
-        file: BUDGETS,
-        was: 'return maxMicros - before - (changes.get(nameOf(here))?.spentMicros ?? 0);',
-        is: 'return maxMicros - before;',
-      },
-    ],
+    file: BUDGETS,
+    was: 'return maxMicros - before - (changes.get(nameOf(here))?.spentMicros ?? 0);',
+    is: 'return maxMicros - before;',
     proof: inLedger('adds its cost'),
   },
   {
@@ -40,49 +32,41 @@ export const OVERSPENDING: readonly Mutant[] = [
   {
     name: 'retry-counts-twice',
     planted: 'an attempt that is to be repeated gives nothing back',
-    edits: [{ file: BUDGETS, was: "['pending', 'rejected', 'failed']", is: "['rejected', 'failed']" }],
+    file: BUDGETS,
+    was: "['pending', 'rejected', 'failed']",
+    is: "['rejected', 'failed']",
     proof: inLedger('every attempt counts once'),
   },
   {
     name: 'gives-back-to-this-period',
     planted: 'a cost is given back to the period of the result, and not to that of the claim',
-    edits: [{ file: BUDGETS, was: 'change(added, -added.spentMicros);', is: 'change(here, -added.spentMicros);' }],
+    file: BUDGETS,
+    was: 'change(added, -added.spentMicros);',
+    is: 'change(here, -added.spentMicros);',
     proof: inLedger('gives back to the period of its claim'),
   },
   {
     name: 'claims-above-the-budget-on-postgres',
     planted: 'on a shared ledger the claims of a group commit do not ask whether the budget has room',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: 'if (free.length > 0 && spending?.fitsAll(free) === false) return null;',
-        is: 'if (free.length > 0 && spending?.fitsAll(free) === null) return null;',
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: 'if (free.length > 0 && spending?.fitsAll(free) === false) return null;',
+    is: 'if (free.length > 0 && spending?.fitsAll(free) === null) return null;',
     proof: { in: 'ledger/on-postgres-runs.test.ts', only: 'adds its cost' },
   },
   {
     name: 'spends-nothing-on-postgres',
     planted: 'on a shared ledger the claims of a group commit are not counted',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: 'if (claimed?.has(claim.row) !== false) spending.claimed(run.list, claim);',
-        is: 'if (claimed?.has(claim.row) === true) spending.claimed(run.list, claim);',
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: 'if (claimed?.has(claim.row) !== false) spending.claimed(run.list, claim);',
+    is: 'if (claimed?.has(claim.row) === true) spending.claimed(run.list, claim);',
     proof: { in: 'ledger/on-postgres-runs.test.ts', only: 'never spend more together' },
   },
   {
     name: 'sends-above-what-is-left',
     planted: 'a plan is compared with the whole budget, and not with what is left',
-    edits: [
-      {
-        file: 'src/plan/budget.ts',
-        was: 'return Math.max(0, maxMicros - (spentMicros ?? 0));',
-        is: 'return Math.max(0, maxMicros - 0 * (spentMicros ?? 0));',
-      },
-    ],
+    file: 'src/plan/budget.ts',
+    was: 'return Math.max(0, maxMicros - (spentMicros ?? 0));',
+    is: 'return Math.max(0, maxMicros - 0 * (spentMicros ?? 0));',
     proof: { in: 'plan/budget.test.ts', only: 'that fits is not refused' },
   },
 ];

@@ -10,31 +10,33 @@ export const ENDINGS: readonly Mutant[] = [
   {
     name: 'signal-passed-over',
     planted: 'a signal does not end the claiming',
-    edits: [
-      {
-        file: 'src/send/work.ts',
-        was: `  start.interrupt.addEventListener('abort', halt, { once: true });\n`,
-        is: '',
-      },
-    ],
+    file: 'src/send/work.ts',
+    was: `  start.interrupt.addEventListener('abort', halt, { once: true });\n`,
+    is: '',
     proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM: claims stop' },
   },
   {
     name: 'first-signal-aborts',
     planted: 'the first signal already breaks off what is in flight',
-    edits: [{ file: SIGNALS, was: 'if (atOnce) second.abort();', is: 'second.abort();\n    if (atOnce) return;' }],
+    file: SIGNALS,
+    was: 'if (atOnce) second.abort();',
+    is: 'second.abort();\n    if (atOnce) return;',
     proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM: claims stop' },
   },
   {
     name: 'second-signal-passed-over',
     planted: 'the second signal changes nothing',
-    edits: [{ file: SIGNALS, was: 'const atOnce = status !== null || signal', is: 'const atOnce = signal' }],
+    file: SIGNALS,
+    was: 'const atOnce = status !== null || signal',
+    is: 'const atOnce = signal',
     proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM twice: in flight' },
   },
   {
     name: 'closed-output-stops',
     planted: 'a reader that has gone ends the run with an error',
-    edits: [{ file: 'src/cli/shared/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
+    file: 'src/cli/shared/writer.ts',
+    was: `new Set(['EPIPE', 'EIO',`,
+    is: `new Set(['EIO',`,
     proof: { in: 'processes/output.test.ts', only: 'a reader that is gone before', full: true },
   },
   {
@@ -49,37 +51,25 @@ export const ENDINGS: readonly Mutant[] = [
   {
     name: 'claim-by-who-knows-less',
     planted: 'a process that lost its lock claims a row whose attempts another has counted on',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: 'AND attempts = coalesce(?6, attempts)',
-        is: 'AND attempts >= coalesce(?6, attempts)',
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: 'AND attempts = coalesce(?6, attempts)',
+    is: 'AND attempts >= coalesce(?6, attempts)',
     proof: doubts('J4'),
   },
   {
     name: 'late-answer-of-another-attempt',
     planted: 'a late answer is taken for that of the attempt that was made since',
-    edits: [
-      {
-        file: DOUBTS,
-        was: 'AND row = ?5 AND attempts = ?6\n',
-        is: 'AND row = ?5 AND attempts >= ?6\n',
-      },
-    ],
+    file: DOUBTS,
+    was: 'AND row = ?5 AND attempts = ?6\n',
+    is: 'AND row = ?5 AND attempts >= ?6\n',
     proof: doubts('says nothing about a doubt of a later attempt|is not taken for the answer'),
   },
   {
     name: 'some-resolved',
     planted: 'where some cannot be resolved the others are',
-    edits: [
-      {
-        file: DOUBTS,
-        was: 'if (missed.length > 0) throw new Missed(missed);',
-        is: 'if (missed.length > 1000) throw new Missed(missed);',
-      },
-    ],
+    file: DOUBTS,
+    was: 'if (missed.length > 0) throw new Missed(missed);',
+    is: 'if (missed.length > 1000) throw new Missed(missed);',
     proof: doubts('for all who are named or for none'),
   },
 ];

@@ -17,14 +17,19 @@ export interface Proof {
   readonly full?: true;
 }
 
-/** A bug that a developer could write, and the test that must notice it. */
-export interface Mutant {
+interface Bug {
   /** Of letters, digits and hyphens; its name on the command line. */
   readonly name: string;
   /** What is wrong with it, in a few words. */
   readonly planted: string;
-  readonly edits: readonly Edit[];
   readonly proof: Proof;
+}
+
+/** A bug that a developer could write, in one place or in several, and the test that must notice it. */
+export type Mutant = Bug & (Edit | { readonly edits: readonly Edit[] });
+
+export function editsOf(mutant: Mutant): readonly Edit[] {
+  return 'edits' in mutant ? mutant.edits : [mutant];
 }
 
 /** The same for equal proofs. */

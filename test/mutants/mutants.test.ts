@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it, test } from 'vitest';
 import { MUTANTS } from './catalogue.ts';
+import { editsOf } from './mutant.ts';
 import { changed } from './plant.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -13,11 +14,11 @@ test('each mutant has a name of its own', () => {
   expect(MUTANTS.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))).toEqual([]);
 });
 
-it.each(MUTANTS)('fits the sources: $name', ({ name, edits }) => {
+it.each(MUTANTS)('fits the sources: $name', (mutant) => {
   const texts = new Map<string, string>();
-  for (const edit of edits) {
+  for (const edit of editsOf(mutant)) {
     const text = texts.get(edit.file) ?? readFileSync(join(ROOT, edit.file), 'utf8');
-    texts.set(edit.file, changed(text, edit, name));
+    texts.set(edit.file, changed(text, edit, mutant.name));
   }
   expect(texts.size).toBeGreaterThan(0);
 });

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import process from 'node:process';
-import type { Edit, Mutant } from './mutant.ts';
+import { type Edit, editsOf, type Mutant } from './mutant.ts';
 
 /** What the proofs need of the project: its sources, and of its build what runs in a browser. */
 const COPIED = ['src', 'test', 'schemas', 'campaigns', '.scripts', 'package.json', 'tsconfig.json', 'dist/web/client'];
@@ -64,7 +64,7 @@ export function temporaryFolder(root: string): string {
 
 /** Plants a bug into a copy. @throws Error when it does not fit the sources any more */
 export function plant(root: string, mutant: Mutant): void {
-  for (const edit of mutant.edits) {
+  for (const edit of editsOf(mutant)) {
     const path = join(root, edit.file);
     writeFileSync(path, changed(readFileSync(path, 'utf8'), edit, mutant.name));
   }

@@ -65,41 +65,29 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'retry-by-error-code',
     planted: 'a reset or closed connection is taken for "not sent" and tried again',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: 'function perhapsSent(attempt: Attempt): Verdict {\n',
-        is: `function perhapsSent(attempt: Attempt): Verdict {
+    file: CLASSIFY,
+    was: 'function perhapsSent(attempt: Attempt): Verdict {\n',
+    is: `function perhapsSent(attempt: Attempt): Verdict {
   if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(attempt.error?.code ?? '')) {
     return verdict('failed', 'connect', { again: true });
   }
 `,
-      },
-    ],
     proof: server('reset after the request', 'close after the request'),
   },
   {
     name: 'retry-after-a-timeout',
     planted: 'a request without an answer in time is tried again',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8`,
-        is: `return verdict('failed', 'timeout', { again: true, error });`,
-      },
-    ],
+    file: CLASSIFY,
+    was: `return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8`,
+    is: `return verdict('failed', 'timeout', { again: true, error });`,
     proof: server('silence'),
   },
   {
     name: 'phase-ignored',
     planted: 'everything that ended in an error before a status is P1',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `if (attempt.phase === 'P1') return notSent(attempt, context);`,
-        is: `if (attempt.status === null) return notSent(attempt, context);`,
-      },
-    ],
+    file: CLASSIFY,
+    was: `if (attempt.phase === 'P1') return notSent(attempt, context);`,
+    is: `if (attempt.status === null) return notSent(attempt, context);`,
     proof: server('half a status line, then reset', 'half of the headers, then close'),
   },
   {
@@ -135,127 +123,105 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'no-start-guard',
     planted: 'a second start of one attempt is let through',
-    edits: [
-      {
-        file: EXCHANGE,
-        was: `if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE'`,
-        is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
-      },
-    ],
+    file: EXCHANGE,
+    was: `if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE'`,
+    is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
     proof: exchange('a second time'),
   },
   {
     name: 'sent-after-its-end',
     planted: 'a request whose outcome is out is sent all the same when its connection comes',
-    edits: [
-      {
-        file: EXCHANGE,
-        was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
-        is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
-      },
-    ],
+    file: EXCHANGE,
+    was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
+    is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
     proof: exchange('when it has ended'),
   },
   {
     name: 'outcome-before-the-body',
     planted: 'the outcome is final when the headers are there, whatever comes of the body',
-    edits: [
-      {
-        file: EXCHANGE,
-        was: '    this.#answered = headers;\n',
-        is: '    this.#answered = headers;\n    this.#finish(null);\n',
-      },
-    ],
+    file: EXCHANGE,
+    was: '    this.#answered = headers;\n',
+    is: '    this.#answered = headers;\n    this.#finish(null);\n',
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
   },
   {
     name: 'interim-answer-counts',
     planted: 'a 103 is taken for the answer',
-    edits: [{ file: EXCHANGE, was: '    if (status < 200) return;\n', is: '' }],
+    file: EXCHANGE,
+    was: '    if (status < 200) return;\n',
+    is: '',
     proof: server('103 without end'),
   },
   {
     name: 'cut-body-accepted',
     planted: 'a connection that breaks counts as the end of a body without a length',
-    edits: [{ file: EXCHANGE, was: '    if (broken !== null) {\n', is: '    if (broken !== null && this.done) {\n' }],
+    file: EXCHANGE,
+    was: '    if (broken !== null) {\n',
+    is: '    if (broken !== null && this.done) {\n',
     proof: server('no length, whole JSON, then reset'),
   },
   {
     name: 'compressed-accepted',
     planted: 'a compressed answer is read as if it were none',
-    edits: [
-      {
-        file: EXCHANGE,
-        was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);`,
-        is: `if (encoding.length < 100) this.#finish(null);`,
-      },
-    ],
+    file: EXCHANGE,
+    was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);`,
+    is: `if (encoding.length < 100) this.#finish(null);`,
     proof: servers('is not read'),
   },
   {
     name: 'answers-without-bound',
     planted: 'no limit on the size of an answer',
-    edits: [{ file: CONNECTION, was: 'maxResponseSize: options.mostBytes,', is: 'maxResponseSize: -1,' }],
+    file: CONNECTION,
+    was: 'maxResponseSize: options.mostBytes,',
+    is: 'maxResponseSize: -1,',
     proof: server('a huge body with its length'),
   },
   {
     name: 'connection-kept-half-written',
     planted: 'a connection carries the next request behind one that was answered before all of it was written',
-    edits: [{ file: CONNECTION, was: '(this.#socket?.writableLength ?? 0) > 0', is: 'this.#socket === null' }],
+    file: CONNECTION,
+    was: '(this.#socket?.writableLength ?? 0) > 0',
+    is: 'this.#socket === null',
     proof: endpoint('before the whole request'),
   },
   {
     name: 'no-probe-behind-a-request',
     planted: 'a request waits a turn of the event loop for its connection, while its claim is on the disk',
-    edits: [
-      {
-        file: CONNECTION,
-        was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(',
-        is: '  }\n\n  finished(',
-      },
-    ],
+    file: CONNECTION,
+    was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(',
+    is: '  }\n\n  finished(',
     proof: { in: 'http/killed.test.ts', only: 'by the time that post returns' },
   },
   {
     name: 'characters-cut-in-two',
     planted: 'each piece of a body is turned into text by itself',
-    edits: [
-      {
-        file: EXCHANGE,
-        was: "Buffer.concat(this.#chunks)).toString('utf8');",
-        is: "Buffer.from(this.#chunks.map((chunk) => chunk.toString('utf8')).join(''))).toString('utf8');",
-      },
-    ],
+    file: EXCHANGE,
+    was: "Buffer.concat(this.#chunks)).toString('utf8');",
+    is: "Buffer.from(this.#chunks.map((chunk) => chunk.toString('utf8')).join(''))).toString('utf8');",
     proof: exchange('however the body was cut'),
   },
   {
     name: 'release-wakes-nobody',
     planted: 'a connection that is given back is not handed on',
-    edits: [
-      {
-        file: CONNECT,
-        was: '    release() {\n      unkeep();\n      serve();\n',
-        is: '    release() {\n      unkeep();\n',
-      },
-    ],
+    file: CONNECT,
+    was: '    release() {\n      unkeep();\n      serve();\n',
+    is: '    release() {\n      unkeep();\n',
     proof: endpoint('given back are handed on at once'),
   },
   {
     name: 'certificates-not-verified',
     planted: 'rejectUnauthorized: false',
-    edits: [{ file: OPTIONS, was: 'rejectUnauthorized: true,', is: 'rejectUnauthorized: false,' }],
+    file: OPTIONS,
+    was: 'rejectUnauthorized: true,',
+    is: 'rejectUnauthorized: false,',
     proof: server('a certificate with another name', 'a self-signed certificate'),
   },
   {
     name: 'proxy-sees-plain-http',
     planted: 'plain HTTP, and the key with it, through a proxy on another machine',
-    edits: [
-      {
-        file: OPTIONS,
-        was: `if (url.protocol === 'http:' && !isLoopback(proxy.hostname)) {`,
-        is: `if (url.protocol === 'ftp:') {`,
-      },
-    ],
+    file: OPTIONS,
+    was: `if (url.protocol === 'http:' && !isLoopback(proxy.hostname)) {`,
+    is: `if (url.protocol === 'ftp:') {`,
     proof: endpoint('on another machine'),
   },
 ];

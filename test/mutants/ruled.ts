@@ -10,49 +10,33 @@ export const RULED_ANSWERS: readonly Mutant[] = [
   {
     name: 'rules-ignored-in-a-2xx',
     planted: 'the rules of a provider do not apply to a 200 that says no',
-    edits: [
-      {
-        file: RULED,
-        was: 'if (rules.length === 0 || attempt.status === null ||',
-        is: 'if (rules.length === 0 || attempt.status === null || attempt.status < 300 ||',
-      },
-    ],
+    file: RULED,
+    was: 'if (rules.length === 0 || attempt.status === null ||',
+    is: 'if (rules.length === 0 || attempt.status === null || attempt.status < 300 ||',
     proof: histories('infobip'),
   },
   {
     name: 'entry-of-another-counted',
     planted: 'entries count by their place in the list, and not by the recipient that they name',
-    edits: [
-      {
-        file: RULED,
-        was: 'for (const one of position === null ? directory.byAddress(entry) : [position]) own[one]?.push(entry);',
-        is: 'if (position !== null || directory.byAddress(entry).length > 0) own.find((o) => o.length === 0)?.push(entry);',
-      },
-    ],
+    file: RULED,
+    was: 'for (const one of position === null ? directory.byAddress(entry) : [position]) own[one]?.push(entry);',
+    is: 'if (position !== null || directory.byAddress(entry).length > 0) own.find((o) => o.length === 0)?.push(entry);',
     proof: histories('infobip'),
   },
   {
     name: 'entries-that-disagree-believed',
     planted: 'of two entries of one recipient that disagree the first counts',
-    edits: [
-      {
-        file: RULED,
-        was: "return rest.every((word) => word === first) ? first : 'doubt';",
-        is: 'return rest.length < 9 ? first : null;',
-      },
-    ],
+    file: RULED,
+    was: "return rest.every((word) => word === first) ? first : 'doubt';",
+    is: 'return rest.length < 9 ? first : null;',
     proof: histories('infobip'),
   },
   {
     name: 'id-of-another-entry',
     planted: 'a recipient whose entry has no id gets that of the first entry',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: 'isShared ? wire.pointers.ofRequest.messageId : wire.pointers.messageId);',
-        is: 'isShared ? wire.pointers.messageId : wire.pointers.messageId);',
-      },
-    ],
+    file: 'src/http/answer.ts',
+    was: 'isShared ? wire.pointers.ofRequest.messageId : wire.pointers.messageId);',
+    is: 'isShared ? wire.pointers.messageId : wire.pointers.messageId);',
     proof: { in: 'providers/traps.test.ts', only: 'none gets the id of another' },
   },
   {
@@ -66,80 +50,58 @@ export const RULED_ANSWERS: readonly Mutant[] = [
   {
     name: 'stop-refuses-the-recipient',
     planted: 'a provider that refuses the account refuses the recipient',
-    edits: [
-      {
-        file: RULED,
-        was: "return verdict('pending', 'not-authorised', { halt: 'not-authorised', error, says: error ?? '' });",
-        is: "return verdict('rejected', 'refused', { halt: 'not-authorised', error, says: error ?? '' });",
-      },
-    ],
+    file: RULED,
+    was: "return verdict('pending', 'not-authorised', { halt: 'not-authorised', error, says: error ?? '' });",
+    is: "return verdict('rejected', 'refused', { halt: 'not-authorised', error, says: error ?? '' });",
     proof: histories('infobip'),
   },
   {
     name: 'accepted-without-an-id',
     planted: 'a good word is enough where the provider always gives an id',
-    edits: [
-      {
-        file: RULED,
-        was: 'if (messageId !== null || !wire.response.messageIdRequired)',
-        is: 'if (wire.rules.length > 0)',
-      },
-    ],
+    file: RULED,
+    was: 'if (messageId !== null || !wire.response.messageIdRequired)',
+    is: 'if (wire.rules.length > 0)',
     proof: { in: 'providers/answers.test.ts', only: 'a 201 without an id' },
   },
   {
     name: 'opt-out-of-an-answer-forgotten',
     planted: 'a recipient who opted out at the provider can be sent to again',
-    edits: [{ file: 'src/send/deliver.ts', was: ', optOut: { to: message.to, topic } });', is: ' });' }],
+    file: 'src/send/deliver.ts',
+    was: ', optOut: { to: message.to, topic } });',
+    is: ' });',
     proof: two('an opt-out that only the other knows'),
   },
   {
     name: 'reference-not-written',
     planted: 'a provider that takes letters and digits alone gets an empty reference',
-    edits: [
-      {
-        file: 'src/plan/expand.ts',
-        was: '(alphanumericReference ? spelled(reference) : reference);',
-        is: "(alphanumericReference ? '' : reference);",
-      },
-    ],
+    file: 'src/plan/expand.ts',
+    was: '(alphanumericReference ? spelled(reference) : reference);',
+    is: "(alphanumericReference ? '' : reference);",
     proof: histories('twilio'),
   },
   {
     name: 'reference-of-a-report-not-read-back',
     planted: 'a reference in letters and digits is no longer recognised when it comes back',
-    edits: [
-      {
-        file: 'src/operations/project.ts',
-        was: 'provider.alphanumericReference ? unspelled :',
-        is: 'provider.name === unspelled.name ? unspelled :',
-      },
-    ],
+    file: 'src/operations/project.ts',
+    was: 'provider.alphanumericReference ? unspelled :',
+    is: 'provider.name === unspelled.name ? unspelled :',
     proof: two('leaves a doubt of Twilio a doubt'),
   },
   {
     name: 'reference-shown-as-of-the-original',
     planted:
       'the reference of a message is shown in the letters of the environment of the run, also where a stand-in posted it',
-    edits: [
-      {
-        file: 'src/operations/report.ts',
-        was: 'environments.get(postedFrom)?.provider',
-        is: 'environments.get(postedFrom === run.environment ? postedFrom : run.environment)?.provider',
-      },
-    ],
+    file: 'src/operations/report.ts',
+    was: 'environments.get(postedFrom)?.provider',
+    is: 'environments.get(postedFrom === run.environment ? postedFrom : run.environment)?.provider',
     proof: two('reaches each recipient once'),
   },
   {
     name: 'stand-in-takes-no-smaller-requests',
     planted: 'a stand-in whose provider takes fewer recipients in a request refuses the campaign',
-    edits: [
-      {
-        file: 'src/plan/provider-check.ts',
-        was: 'recipients && environment.name === environment.identity) {',
-        is: 'recipients) {',
-      },
-    ],
+    file: 'src/plan/provider-check.ts',
+    was: 'recipients && environment.name === environment.identity) {',
+    is: 'recipients) {',
     proof: two('goes on at Twilio'),
   },
 ];

@@ -5,67 +5,57 @@ export const SECRETS: readonly Mutant[] = [
   {
     name: 'key-in-an-error',
     planted: 'the message about a bad key repeats the key',
-    edits: [
-      {
-        file: 'src/http/credentials.ts',
-        was: "`, {\n    hint: 'Only printable",
-        is: " It is: `.concat(value), {\n    hint: 'Only printable",
-      },
-    ],
+    file: 'src/http/credentials.ts',
+    was: "`, {\n    hint: 'Only printable",
+    is: " It is: `.concat(value), {\n    hint: 'Only printable",
     proof: { in: 'http/credentials.test.ts' },
   },
   {
     name: 'key-kept-from-an-answer',
     planted: 'what an API says of a refusal is kept as it is, the key in it too',
-    edits: [
-      {
-        file: 'src/http/credentials.ts',
-        was: 'filter((key) => key.length >= SHORTEST_KEY)',
-        is: 'filter((key) => key.length < SHORTEST_KEY)',
-      },
-    ],
+    file: 'src/http/credentials.ts',
+    was: 'filter((key) => key.length >= SHORTEST_KEY)',
+    is: 'filter((key) => key.length < SHORTEST_KEY)',
     proof: { in: 'faults/behaviours.test.ts', only: ': 400 that repeats the' },
   },
   {
     name: 'key-file-for-everybody',
     planted: 'a key file that others can read is used',
-    edits: [
-      {
-        file: 'src/util/secret.ts',
-        was: 'if ((stat.mode & forbidden) === 0)',
-        is: 'if ((stat.mode & forbidden) !== -1)',
-      },
-    ],
+    file: 'src/util/secret.ts',
+    was: 'if ((stat.mode & forbidden) === 0)',
+    is: 'if ((stat.mode & forbidden) !== -1)',
     proof: { in: 'http/credentials.test.ts' },
   },
   {
     name: 'formula-in-csv',
     planted: 'a cell that a spreadsheet would run is exported without its quote',
-    edits: [{ file: 'src/util/csv.ts', was: 'NEEDS_GUARD.test(value) ?', is: 'value.length < 0 ?' }],
+    file: 'src/util/csv.ts',
+    was: 'NEEDS_GUARD.test(value) ?',
+    is: 'value.length < 0 ?',
     proof: { in: 'report/hostile.test.ts' },
   },
   {
     name: 'quote-in-csv',
     planted: 'a quote in a cell is not doubled, so that it ends the cell',
-    edits: [{ file: 'src/util/csv.ts', was: `.replaceAll('"', '""')`, is: '' }],
+    file: 'src/util/csv.ts',
+    was: `.replaceAll('"', '""')`,
+    is: '',
     proof: { in: 'util/csv.test.ts' },
   },
   {
     name: 'env-file-over-the-process',
     planted: 'a variable in .env replaces that of the process',
-    edits: [
-      {
-        file: 'src/cli/shared/env-file.ts',
-        was: '{ ...Object.fromEntries(secrets), ...env }',
-        is: '{ ...env, ...Object.fromEntries(secrets) }',
-      },
-    ],
+    file: 'src/cli/shared/env-file.ts',
+    was: '{ ...Object.fromEntries(secrets), ...env }',
+    is: '{ ...env, ...Object.fromEntries(secrets) }',
     proof: { in: 'cli/env-file.test.ts', only: 'counts less' },
   },
   {
     name: 'env-file-chooses-programs',
     planted: 'a repository sets the program that asks for passphrases',
-    edits: [{ file: 'src/cli/shared/env-file.ts', was: '&& !SETTINGS.test(name)', is: "&& name !== ''" }],
+    file: 'src/cli/shared/env-file.ts',
+    was: '&& !SETTINGS.test(name)',
+    is: "&& name !== ''",
     proof: { in: 'cli/env-file.test.ts', only: 'chooses nothing' },
   },
   {
@@ -79,31 +69,25 @@ export const SECRETS: readonly Mutant[] = [
   {
     name: 'piped-list-left',
     planted: 'a list from a pipe is left in the folder for temporary files',
-    edits: [{ file: 'src/cli/shared/piped-list.ts', was: '    await folder.remove();\n', is: '' }],
+    file: 'src/cli/shared/piped-list.ts',
+    was: '    await folder.remove();\n',
+    is: '',
     proof: { in: 'cli/piped-list.test.ts', only: 'preview shows' },
   },
   {
     name: 'person-with-others',
     planted: 'what is handed out to a person holds the messages of others',
-    edits: [
-      {
-        file: 'src/operations/person.ts',
-        was: 'some((name) => listedForm(name) === address)',
-        is: "some((name) => listedForm(name) !== '' || name === address)",
-      },
-    ],
+    file: 'src/operations/person.ts',
+    was: 'some((name) => listedForm(name) === address)',
+    is: "some((name) => listedForm(name) !== '' || name === address)",
     proof: { in: 'cli/person.test.ts', only: 'this address alone' },
   },
   {
     name: 'person-in-the-last-run',
     planted: 'of several runs only the last one is shown to the person',
-    edits: [
-      {
-        file: 'src/operations/person.ts',
-        was: 'newestFirst(ledger.runs()).flatMap(',
-        is: 'newestFirst(ledger.runs()).slice(0, 1).flatMap(',
-      },
-    ],
+    file: 'src/operations/person.ts',
+    was: 'newestFirst(ledger.runs()).flatMap(',
+    is: 'newestFirst(ledger.runs()).slice(0, 1).flatMap(',
     proof: { in: 'cli/person.test.ts', only: 'this address alone' },
   },
 ];

@@ -23,25 +23,17 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'busy-api-rejects',
     planted: 'a recipient is rejected when the attempts are used up by 429',
-    edits: [
-      {
-        file: 'src/http/classify.ts',
-        was: `return verdict('pending', 'rate-limited', {`,
-        is: `return verdict('rejected', 'rate-limited', {`,
-      },
-    ],
+    file: 'src/http/classify.ts',
+    was: `return verdict('pending', 'rate-limited', {`,
+    is: `return verdict('rejected', 'rate-limited', {`,
     proof: { in: 'send/retry-after.test.ts', only: 'refused each time' },
   },
   {
     name: 'busy-api-asked-at-once',
     planted: 'a later start does not wait as long as the API asked',
-    edits: [
-      {
-        file: 'src/send/producer.ts',
-        was: 'if (isWaiting?.(candidate) === true) return false;',
-        is: 'if (isWaiting?.(candidate) === null) return false;',
-      },
-    ],
+    file: 'src/send/producer.ts',
+    was: 'if (isWaiting?.(candidate) === true) return false;',
+    is: 'if (isWaiting?.(candidate) === null) return false;',
     proof: { in: 'send/retry-after.test.ts', only: 'waits as long as' },
   },
   {
@@ -73,15 +65,11 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'claim-answered-before-the-commit',
     planted: 'the group commit says "claimed" before the transaction is on the disk',
-    edits: [
-      {
-        file: GROUP_COMMIT,
-        was: '        waiting.push({ count: requests.length, resolve });\n',
-        is: `        waiting.push({ count: requests.length, resolve: () => undefined });
+    file: GROUP_COMMIT,
+    was: '        waiting.push({ count: requests.length, resolve });\n',
+    is: `        waiting.push({ count: requests.length, resolve: () => undefined });
         resolve(requests.map(() => 'claimed'));
 `,
-      },
-    ],
     proof: { in: 'kills/rows.test.ts', only: 'before the first byte' },
   },
   {
@@ -97,103 +85,73 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'failed-claim-sent',
     planted: 'a claim that could not be written is sent all the same',
-    edits: [
-      {
-        file: DELIVER,
-        was: 'claim([context.claimOf(task, attempt)]))?.[0];',
-        is: "claim([context.claimOf(task, attempt)]))?.[0] ?? 'claimed';",
-      },
-    ],
+    file: DELIVER,
+    was: 'claim([context.claimOf(task, attempt)]))?.[0];',
+    is: "claim([context.claimOf(task, attempt)]))?.[0] ?? 'claimed';",
     proof: { in: 'disk/errors.test.ts' },
   },
   {
     name: 'suppressed-claim-sent',
     planted: 'a recipient that the claim finds suppressed is sent to all the same',
-    edits: [
-      {
-        file: DELIVER,
-        was: `if (answer !== 'claimed') return;`,
-        is: `if (answer !== 'claimed' && answer !== 'suppressed') return;`,
-      },
-    ],
+    file: DELIVER,
+    was: `if (answer !== 'claimed') return;`,
+    is: `if (answer !== 'claimed' && answer !== 'suppressed') return;`,
     proof: { in: 'send/suppressed.test.ts' },
   },
   {
     name: 'retry-keeps-its-claim',
     planted: 'a recipient that waits for another attempt stays claimed',
-    edits: [
-      {
-        file: DELIVER,
-        was: `    record(task, attempt, from, facts, verdict, 'pending', context);\n`,
-        is: '',
-      },
-    ],
+    file: DELIVER,
+    was: `    record(task, attempt, from, facts, verdict, 'pending', context);\n`,
+    is: '',
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
   },
   {
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
-    edits: [{ file: DELIVER, was: 'attempt < context.attempts)', is: 'attempt <= context.attempts)' }],
+    file: DELIVER,
+    was: 'attempt < context.attempts)',
+    is: 'attempt <= context.attempts)',
     proof: { in: 'send/retry-after.test.ts', only: 'three attempts' },
   },
   {
     name: 'one-attempt-too-many-later',
     planted: 'a later start makes one attempt more than send.attempts',
-    edits: [
-      {
-        file: DELIVER,
-        was: 'attempt < context.attempts)',
-        is: 'attempt < context.attempts + Number(task.before > 0))',
-      },
-    ],
+    file: DELIVER,
+    was: 'attempt < context.attempts)',
+    is: 'attempt < context.attempts + Number(task.before > 0))',
     proof: { in: 'simulate/several/several.test.ts', only: 'no rule is broken' },
   },
   {
     name: 'retry-after-ignored',
     planted: 'Retry-After is read and not waited for',
-    edits: [
-      {
-        file: DELIVER,
-        was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
-        is: '',
-      },
-    ],
+    file: DELIVER,
+    was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
+    is: '',
     proof: { in: 'send/retry-after.test.ts', only: 'F5' },
   },
   {
     name: 'retry-after-for-one',
     planted: 'Retry-After holds back the one recipient and not the run',
-    edits: [
-      {
-        file: DELIVER,
-        was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
-        is: 'if (retryAfterMs !== null) await context.rateLimiter.pause(retryAfterMs);',
-      },
-    ],
+    file: DELIVER,
+    was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
+    is: 'if (retryAfterMs !== null) await context.rateLimiter.pause(retryAfterMs);',
     proof: { in: 'send/retry-after.test.ts', only: 'F5' },
   },
   {
     name: 'wait-of-503-ignored',
     planted: 'Retry-After of a 503, which is not tried again, is not waited for',
-    edits: [
-      {
-        file: DELIVER,
-        was: '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n',
-        is: '',
-      },
-    ],
+    file: DELIVER,
+    was: '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n',
+    is: '',
     proof: { in: 'send/retry-after.test.ts', only: 'G2' },
   },
   {
     name: 'outcome-waits-for-a-claim',
     planted: 'an outcome is written with the next claim only',
-    edits: [
-      {
-        file: GROUP_COMMIT,
-        was: `        results.push(result);\n        schedule();\n`,
-        is: `        results.push(result);\n`,
-      },
-    ],
+    file: GROUP_COMMIT,
+    was: `        results.push(result);\n        schedule();\n`,
+    is: `        results.push(result);\n`,
     proof: { in: 'send/group-commit.test.ts' },
   },
   {
@@ -208,13 +166,17 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'no-slowing-down',
     planted: 'a 429 does not make the run narrower',
-    edits: [{ file: 'src/send/throttle.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
+    file: 'src/send/throttle.ts',
+    was: 'set(Math.floor(width / 2));',
+    is: 'set(width);',
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'retries-without-bound',
     planted: 'retries may be more than a tenth of the requests',
-    edits: [{ file: 'src/send/throttle.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
+    file: 'src/send/throttle.ts',
+    was: 'single = retries > ',
+    is: 'single = retries > 1000 + ',
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {
@@ -262,61 +224,49 @@ export function record(`,
   {
     name: 'body-not-as-previewed',
     planted: 'the body that is posted has one byte more than the one that preview shows',
-    edits: [
-      {
-        file: DELIVER,
-        was: POST,
-        is: POST.replace('post(request,', "post({ ...request, body: request.body.concat('\\n') },"),
-      },
-    ],
+    file: DELIVER,
+    was: POST,
+    is: POST.replace('post(request,', "post({ ...request, body: request.body.concat('\\n') },"),
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
   },
   {
     name: 'the-reference-of-the-first',
     planted: 'a message to a corrected address has the reference of the first message',
-    edits: [
-      {
-        file: 'src/plan/expand.ts',
-        was: 'referenceOf(decision.key, message.channel, decision.resend)',
-        is: 'referenceOf(decision.key, message.channel)',
-      },
-    ],
+    file: 'src/plan/expand.ts',
+    was: 'referenceOf(decision.key, message.channel, decision.resend)',
+    is: 'referenceOf(decision.key, message.channel)',
     proof: { in: 'send/changed-address.test.ts' },
   },
   {
     name: 'a-test-to-the-list',
     planted: 'a test goes to the person whose row it shows, and not to the tester',
-    edits: [
-      {
-        file: 'src/plan/testers.ts',
-        was: 'return its === kind ? tester : (fitting(its)[0] ?? tester);',
-        is: 'return value;',
-      },
-    ],
+    file: 'src/plan/testers.ts',
+    was: 'return its === kind ? tester : (fitting(its)[0] ?? tester);',
+    is: 'return value;',
     proof: TEST_TO,
   },
   {
     name: 'a-test-that-counts',
     planted: 'what a tester got counts for the caps and exclusions of other campaigns',
-    edits: [{ file: 'src/ledger/contact-history.ts', was: 'if (isTest(occurrence)) return [];', is: '' }],
+    file: 'src/ledger/contact-history.ts',
+    was: 'if (isTest(occurrence)) return [];',
+    is: '',
     proof: TEST_TO,
   },
   {
     name: 'a-test-under-a-real-name',
     planted: 'a test is recorded as the occurrence of the campaign',
-    edits: [
-      {
-        file: 'src/operations/send-test.ts',
-        was: 'occurrence: testOccurrence(at, part), nowMs: at }',
-        is: "occurrence: at < 0 ? part : 'once', nowMs: at }",
-      },
-    ],
+    file: 'src/operations/send-test.ts',
+    was: 'occurrence: testOccurrence(at, part), nowMs: at }',
+    is: "occurrence: at < 0 ? part : 'once', nowMs: at }",
     proof: TEST_TO,
   },
   {
     name: 'a-wish-that-stays',
     planted: 'a second message that did not go out goes to whatever address the amended list has',
-    edits: [{ file: 'src/ledger/lists.ts', was: 'connection.statement(TAKE_BACK)(oldList, newList, run);', is: '' }],
+    file: 'src/ledger/lists.ts',
+    was: 'connection.statement(TAKE_BACK)(oldList, newList, run);',
+    is: '',
     proof: { in: 'send/changed-address.test.ts' },
   },
 ];

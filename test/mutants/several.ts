@@ -52,93 +52,65 @@ const FALLBACKS: readonly Mutant[] = [
   {
     name: 'fallback-after-any-refusal',
     planted: 'a recipient who is refused for any reason gets the fallback',
-    edits: [
-      {
-        file: DELIVER,
-        was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
-        is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
-      },
-    ],
+    file: DELIVER,
+    was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
+    is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
     proof: fallbacks('a refusal of another kind'),
   },
   {
     name: 'fallback-posted-twice',
     planted: 'the request of a fallback is made twice',
-    edits: [
-      {
-        file: DELIVER,
-        was: '      facts = await post(request, context);\n',
-        is: `      if (task.step > 0) await context.endpoint.post(request.body, request.reference);
+    file: DELIVER,
+    was: '      facts = await post(request, context);\n',
+    is: `      if (task.step > 0) await context.endpoint.post(request.body, request.reference);
       facts = await post(request, context);
 `,
-      },
-    ],
     proof: fallbacks('unsupported, then 2xx'),
   },
   {
     name: 'fallback-begins-again',
     planted: 'a start that continues takes a fallback that was begun for a first step',
-    edits: [
-      {
-        file: 'src/send/deliver.ts',
-        was: 'const message = step === 0 ? decision : unused(decision, used);',
-        is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
-      },
-    ],
+    file: 'src/send/deliver.ts',
+    was: 'const message = step === 0 ? decision : unused(decision, used);',
+    is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
     proof: fallbacks('the next start sends only the fallback'),
   },
   {
     name: 'fallback-forgotten',
     planted: 'a fallback that was begun is not pending for the next start',
-    edits: [
-      {
-        file: 'src/ledger/starts.ts',
-        was: `AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY`,
-        is: `AND state = 'pending' AND step = 0 ORDER BY`,
-      },
-    ],
+    file: 'src/ledger/starts.ts',
+    was: `AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY`,
+    is: `AND state = 'pending' AND step = 0 ORDER BY`,
     proof: fallbacks('the next start sends only the fallback'),
   },
   {
     name: 'fallback-to-the-suppressed',
     planted: 'suppression of the address of a fallback is not looked up in its claim',
-    edits: [
-      {
-        file: STEPS,
-        was: `${CLAIM_WITH}state = 'pending' AND key = ?6
+    file: STEPS,
+    was: `${CLAIM_WITH}state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2`,
-        is: `${CLAIM_WITH}state = 'pending' AND key = ?6
+    is: `${CLAIM_WITH}state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
-      },
-    ],
     proof: fallbacks('K3'),
   },
   {
     name: 'late-fallback-stays',
     planted: 'a fallback that waits for its turn when notAfter passes is not expired',
-    edits: [
-      {
-        file: RUN,
-        was: `ledger[decision](run, [{ row, step, reason }], now());`,
-        is: `ledger[decision](run, [{ row, step: step * 0, reason }], now());`,
-      },
-    ],
+    file: RUN,
+    was: `ledger[decision](run, [{ row, step, reason }], now());`,
+    is: `ledger[decision](run, [{ row, step: step * 0, reason }], now());`,
     proof: fallbacks('passes between the steps'),
   },
   {
     name: 'expired-before-it-fell-back',
     planted: 'a fallback expires before it is written that the step before fell back, so that no row expires',
-    edits: [
-      {
-        file: DELIVER,
-        was: '  await context.groupCommit.written();\n',
-        is: '',
-      },
-    ],
+    file: DELIVER,
+    was: '  await context.groupCommit.written();\n',
+    is: '',
     proof: fallbacks('passes between the steps'),
   },
   {
@@ -160,25 +132,17 @@ const FALLBACKS: readonly Mutant[] = [
   {
     name: 'retry-rejected-past-the-limit',
     planted: '--retry rejected makes all rejected recipients pending, however few --limit allows',
-    edits: [
-      {
-        file: 'src/ledger/starts.ts',
-        was: 'return retry(list, last === undefined ? LAST_ROW : Number(last));',
-        is: 'return retry(list, last === undefined ? LAST_ROW : LAST_ROW);',
-      },
-    ],
+    file: 'src/ledger/starts.ts',
+    was: 'return retry(list, last === undefined ? LAST_ROW : Number(last));',
+    is: 'return retry(list, last === undefined ? LAST_ROW : LAST_ROW);',
     proof: fallbacks('--retry rejected'),
   },
   {
     name: 'fallback-without-the-code',
     planted: 'a first 404 is taken for a wrong address, although its code says what it means',
-    edits: [
-      {
-        file: 'src/http/classify.ts',
-        was: '  if (isAboutRecipient(status) && says) {\n',
-        is: '  if (isAboutRecipient(status) && says && !context.firstAnswer) {\n',
-      },
-    ],
+    file: 'src/http/classify.ts',
+    was: '  if (isAboutRecipient(status) && says) {\n',
+    is: '  if (isAboutRecipient(status) && says && !context.firstAnswer) {\n',
     proof: fallbacks('unsupported as the first answer'),
   },
 ];
@@ -188,123 +152,83 @@ const SHARED: readonly Mutant[] = [
   {
     name: 'suppressed-in-a-shared-request',
     planted: 'a recipient that the claim finds suppressed stays in a request with others',
-    edits: [
-      {
-        file: SHARED_REQUEST,
-        was: `tasks = tasks.filter((_, i) => answers[i] === 'claimed');`,
-        is: `tasks = tasks.filter((_, i) => answers[i] === 'claimed' || answers[i] === 'suppressed');`,
-      },
-    ],
+    file: SHARED_REQUEST,
+    was: `tasks = tasks.filter((_, i) => answers[i] === 'claimed');`,
+    is: `tasks = tasks.filter((_, i) => answers[i] === 'claimed' || answers[i] === 'suppressed');`,
     proof: shared('K3'),
   },
   {
     name: 'missing-recipient-accepted',
     planted: 'a recipient that an answer about several does not name is accepted',
-    edits: [
-      {
-        file: ANSWERS,
-        was: `    if (said !== 'refused') return doubt; // D2\n`,
-        is: `    if (said === 'silent') return verdict('accepted', null, { messageId: idOf(statement) });
+    file: ANSWERS,
+    was: `    if (said !== 'refused') return doubt; // D2\n`,
+    is: `    if (said === 'silent') return verdict('accepted', null, { messageId: idOf(statement) });
     if (said !== 'refused') return doubt;
 `,
-      },
-    ],
     proof: shared('fewer results|not at all'),
   },
   {
     name: 'contradiction-refused',
     planted: 'a recipient that an answer calls both accepted and refused is refused',
-    edits: [
-      {
-        file: ANSWERS,
-        was: 'return a.said === b.said ? a : disagreeing(a, b);',
-        is: `return a.said === 'refused' ? a : b;`,
-      },
-    ],
+    file: ANSWERS,
+    was: 'return a.said === b.said ? a : disagreeing(a, b);',
+    is: `return a.said === 'refused' ? a : b;`,
     proof: shared('taken and refused'),
   },
   {
     name: 'wait-of-the-first-forgotten',
     planted: 'when an answer asks to wait for one recipient of a request, and not for the next, nothing waits',
-    edits: [
-      {
-        file: SHARED_REQUEST,
-        was: 'retryAfterMs ??= verdict.retryAfterMs;',
-        is: 'retryAfterMs = verdict.retryAfterMs;',
-      },
-    ],
+    file: SHARED_REQUEST,
+    was: 'retryAfterMs ??= verdict.retryAfterMs;',
+    is: 'retryAfterMs = verdict.retryAfterMs;',
     proof: { in: 'send/deliver.test.ts', only: 'holds back for as long' },
   },
   {
     name: 'answers-by-position',
     planted: 'the answers about the recipients of a request are given out from the end',
-    edits: [
-      {
-        file: SHARED_REQUEST,
-        was: '    const verdict = verdicts[i];\n',
-        is: '    const verdict = verdicts[tasks.length - 1 - i];\n',
-      },
-    ],
+    file: SHARED_REQUEST,
+    was: '    const verdict = verdicts[i];\n',
+    is: '    const verdict = verdicts[tasks.length - 1 - i];\n',
     proof: shared('partial acceptance|its own id'),
   },
   {
     name: 'halves-after-a-partial-answer',
     planted: 'when a request was refused for some, all of it is sent again in halves',
-    edits: [
-      {
-        file: SHARED_REQUEST,
-        was: '    if (verdict.split) {\n',
-        is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
-      },
-    ],
+    file: SHARED_REQUEST,
+    was: '    if (verdict.split) {\n',
+    is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
     proof: shared('partial acceptance'),
   },
   {
     name: 'halves-after-a-doubt',
     planted: 'of a request without an answer only the first is in doubt, and the others are sent again',
-    edits: [
-      {
-        file: SHARED_REQUEST,
-        was: '    if (verdict.split) {\n',
-        is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
-      },
-    ],
+    file: SHARED_REQUEST,
+    was: '    if (verdict.split) {\n',
+    is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
     proof: shared('a reset|silence'),
   },
   {
     name: 'too-large-for-all',
     planted: '413 for a request refuses all recipients in it',
-    edits: [
-      {
-        file: 'src/http/classify.ts',
-        was: `return verdict('pending', 'too-large', { split: true, error }); // F1`,
-        is: `return verdict('rejected', 'too-large', { error });`,
-      },
-    ],
+    file: 'src/http/classify.ts',
+    was: `return verdict('pending', 'too-large', { split: true, error }); // F1`,
+    is: `return verdict('rejected', 'too-large', { error });`,
     proof: shared('413'),
   },
   {
     name: 'unsupported-for-all',
     planted: 'that one of several cannot receive the channel refuses all recipients in the request',
-    edits: [
-      {
-        file: 'src/http/classify.ts',
-        was: '  if (recipients.length > 1)\n',
-        is: '  if (recipients.length > 1000)\n',
-      },
-    ],
+    file: 'src/http/classify.ts',
+    was: '  if (recipients.length > 1)\n',
+    is: '  if (recipients.length > 1000)\n',
     proof: shared('422'),
   },
   {
     name: 'rest-of-the-list-forgotten',
     planted: 'who is left over when the list ends and fills no request is not sent to',
-    edits: [
-      {
-        file: FEED,
-        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);',
-        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await pool.put(batch);',
-      },
-    ],
+    file: FEED,
+    was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);',
+    is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await pool.put(batch);',
     proof: shared('each request is full'),
   },
 ];
@@ -314,25 +238,17 @@ const WINNERS: readonly Mutant[] = [
   {
     name: 'holdout-sent',
     planted: 'a recipient in the holdout is sent to',
-    edits: [
-      {
-        file: 'src/plan/skip-rules.ts',
-        was: 'split.holdout === 0 ? null :',
-        is: 'split.holdout >= 0 ? null :',
-      },
-    ],
+    file: 'src/plan/skip-rules.ts',
+    was: 'split.holdout === 0 ? null :',
+    is: 'split.holdout >= 0 ? null :',
     proof: winner('sends only to the test'),
   },
   {
     name: 'deferred-sent',
     planted: 'a recipient who waits for the winner gets the first variant',
-    edits: [
-      {
-        file: DECIDE,
-        was: `if (assigned.kind === 'undecided') return deferred`,
-        is: `if (assigned.kind === 'undecided' && key === '') return deferred`,
-      },
-    ],
+    file: DECIDE,
+    was: `if (assigned.kind === 'undecided') return deferred`,
+    is: `if (assigned.kind === 'undecided' && key === '') return deferred`,
     proof: winner('sends only to the test'),
   },
   {
@@ -351,13 +267,17 @@ const WINNERS: readonly Mutant[] = [
   {
     name: 'variant-of-the-later-winner',
     planted: 'a fallback is counted for the winner that was named after the first step',
-    edits: [{ file: STEPS, was: 'variant = CASE step WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
+    file: STEPS,
+    was: 'variant = CASE step WHEN 0 THEN ?9 ELSE variant END',
+    is: 'variant = ?9',
     proof: winner('stays with the variant'),
   },
   {
     name: 'variants-mixed',
     planted: 'recipients with different variants may share a request',
-    edits: [{ file: FEED, was: 'packer.add(task, task.decision.variant)', is: 'packer.add(task, null)' }],
+    file: FEED,
+    was: 'packer.add(task, task.decision.variant)',
+    is: 'packer.add(task, null)',
     proof: winner('in shared requests'),
   },
 ];

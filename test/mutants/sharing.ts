@@ -8,43 +8,33 @@ export const SHARING: readonly Mutant[] = [
   {
     name: 'claims-in-shards-of-others',
     planted: 'a worker that was taken for dead goes on claiming in its shard',
-    edits: [
-      {
-        file: 'src/ledger/postgres/schema.ts',
-        was: 'WHERE s.worker IS DISTINCT FROM worker_id))',
-        is: 'WHERE false))',
-      },
-    ],
+    file: 'src/ledger/postgres/schema.ts',
+    was: 'WHERE s.worker IS DISTINCT FROM worker_id))',
+    is: 'WHERE false))',
     proof: PROOF,
   },
   {
     name: 'claims-row-by-row-in-shards-of-others',
     planted: 'the same, where a commit goes row by row',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: 'workers?.holds(list, shard, held.worker) === true',
-        is: 'workers !== undefined',
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: 'workers?.holds(list, shard, held.worker) === true',
+    is: 'workers !== undefined',
     proof: PROOF,
   },
   {
     name: 'the-dead-keep-their-claims',
     planted: 'a shard of a dead worker is open again, and the rows that it had claimed are lost',
-    edits: [
-      {
-        file: STORE,
-        was: 'recover(now, run.list, firstRow, lastRow);\n          return number;',
-        is: 'return number + (firstRow - firstRow) * lastRow * now;',
-      },
-    ],
+    file: STORE,
+    was: 'recover(now, run.list, firstRow, lastRow);\n          return number;',
+    is: 'return number + (firstRow - firstRow) * lastRow * now;',
     proof: PROOF,
   },
   {
     name: 'shards-done-too-soon',
     planted: 'a shard is done while a recipient in it is pending',
-    edits: [{ file: STORE, was: '(?4 = 0 AND r.state =', is: '(?4 = 2 AND r.state =' }],
+    file: STORE,
+    was: '(?4 = 0 AND r.state =',
+    is: '(?4 = 2 AND r.state =',
     proof: PROOF,
   },
   {
@@ -71,37 +61,33 @@ export const SHARING: readonly Mutant[] = [
   {
     name: 'claims-that-a-replica-lacks',
     planted: 'a sender does not tell the server that took over which rows it had claimed',
-    edits: [{ file: 'src/send/memory.ts', was: 'entry.history !== ledger.history', is: 'entry.history === -1' }],
+    file: 'src/send/memory.ts',
+    was: 'entry.history !== ledger.history',
+    is: 'entry.history === -1',
     proof: { in: 'workers/takeover.test.ts' },
   },
   {
     name: 'reached-in-one-journey',
     planted: 'claims that go to a shared ledger together do not ask about the contact history',
-    edits: [
-      {
-        file: 'src/ledger/commits.ts',
-        was: 'reachedBy(reach, rules, one, now) === null,',
-        is: 'reachedBy(reach, rules, one, now) !== undefined,',
-      },
-    ],
+    file: 'src/ledger/commits.ts',
+    was: 'reachedBy(reach, rules, one, now) === null,',
+    is: 'reachedBy(reach, rules, one, now) !== undefined,',
     proof: { in: 'ledger/on-postgres-reach.test.ts' },
   },
   {
     name: 'hashes-in-one-journey',
     planted: 'claims that go to a shared ledger together do not ask for hashes',
-    edits: [
-      {
-        file: 'src/ledger/postgres/schema.ts',
-        was: 'WHERE s.hash = given.hash AND',
-        is: 'WHERE s.hash = given.form AND',
-      },
-    ],
+    file: 'src/ledger/postgres/schema.ts',
+    was: 'WHERE s.hash = given.hash AND',
+    is: 'WHERE s.hash = given.form AND',
     proof: { in: 'ledger/on-postgres-reach.test.ts' },
   },
   {
     name: 'a-replica-that-knows-an-earlier-step',
     planted: 'a claim of a later step is not one where the server knows only the step before',
-    edits: [{ file: 'src/ledger/starts.ts', was: 'step >= from && rows', is: 'step === from && rows' }],
+    file: 'src/ledger/starts.ts',
+    was: 'step >= from && rows',
+    is: 'step === from && rows',
     proof: { in: 'ledger/restore-claims.test.ts' },
   },
 ];

@@ -153,13 +153,9 @@ export const STOPS: readonly Mutant[] = [
   {
     name: 'refusals-end-no-row',
     planted: 'a refusal does not end the doubts and failures that are counted in a row',
-    edits: [
-      {
-        file: STOP,
-        was: "if (outcome === 'accepted' || outcome === 'rejected') {",
-        is: "if (outcome === 'accepted') {",
-      },
-    ],
+    file: STOP,
+    was: "if (outcome === 'accepted' || outcome === 'rejected') {",
+    is: "if (outcome === 'accepted') {",
     proof: rules('an answer ends both rows'),
   },
 ];
