@@ -14,7 +14,7 @@ const ONE = { shares: { sent: 0 }, timeoutMs: 300 };
 const NUMBER = '+447911123456';
 
 describe('a post that is not answered 200 is repeated', () => {
-  test.each<[manner: keyof typeof MANNERS, answer: string]>([
+  test.concurrent.each<[manner: keyof typeof MANNERS, answer: string]>([
     ['500 first', '500'],
     ['accepts with 202 first', '202'],
     ['says 204 first', '204'],
@@ -24,7 +24,9 @@ describe('a post that is not answered 200 is repeated', () => {
     ['drips its first answer', '500'],
     ['speaks no HTTP first', 'none'],
   ])('to a receiver that %s', async (manner, answer) => {
-    await withWebhook({ webhook: ONE, manner: MANNERS[manner] }, async (sandbox, receiver) => {
+    // Only where no answer comes may the time run out, however busy the machine is.
+    const timeoutMs = /silent|drips/.test(manner) ? 2_000 : 60_000;
+    await withWebhook({ webhook: { ...ONE, timeoutMs }, manner: MANNERS[manner] }, async (sandbox, receiver) => {
       await send(sandbox, 'SMS', NUMBER);
       await sandbox.settled();
       expect(receiver.posts.map(({ text }) => text)).toEqual([receiver.posts[0]?.text, receiver.posts[0]?.text]);
