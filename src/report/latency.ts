@@ -92,26 +92,6 @@ export function readLatency(json: Json | undefined): SavedLatency | null {
   return { version: 1, minMs, maxMs, buckets: read };
 }
 
-/** Latencies from `fromMs` to before `toMs`, in groups of whole buckets, equally wide on a logarithmic scale. */
-export function latencyGroups(
-  { buckets }: SavedLatency,
-  most: number,
-): readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[] {
-  const used = buckets.map(([bucket]) => bucket);
-  const first = used.reduce((a, b) => Math.min(a, b), BUCKETS);
-  const last = used.reduce((a, b) => Math.max(a, b), 0);
-  const wide = Math.max(1, Math.ceil((last - first + 1) / most));
-  const counts = new Map<number, number>();
-  for (const [bucket, count] of buckets) {
-    const group = Math.floor((bucket - first) / wide);
-    counts.set(group, (counts.get(group) ?? 0) + count);
-  }
-  const startOf = (group: number) => SMALLEST_MS * Math.exp((first + group * wide) * GROWTH);
-  return [...counts]
-    .sort(([a], [b]) => a - b)
-    .map(([group, count]) => ({ fromMs: startOf(group), toMs: startOf(group + 1), count }));
-}
-
 function isObject(json: Json | undefined): json is { readonly [key: string]: Json } {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

@@ -7,7 +7,6 @@ import { cameBack, openDeliveries } from '../send/deliveries.ts';
 import { given } from '../util/given.ts';
 import { createYields } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
-import { createTimeCounts, type Slot } from './time-counts.ts';
 
 /** All figures of a run that a page shows, at one moment. */
 export interface RunFigures {
@@ -15,8 +14,6 @@ export interface RunFigures {
   readonly isHeld: boolean;
   readonly steps: readonly StepCount[];
   readonly lastMinute: number;
-  /** `others` were rejected, failed or are in doubt. */
-  readonly times: readonly Slot<'accepted' | 'others'>[];
   /** Null during the first scan: then only `steps` and `changed` are known. */
   readonly cameBack: CameBack | null;
   readonly changed: ReturnType<Ledger['changed']>;
@@ -129,7 +126,7 @@ function totalsOf(ledger: Ledger, found: RunRecord, isHeldNow: (run: RunRecord) 
   using _ = ledger.hold();
   const run = ledger.findRun(found) ?? found;
   const [steps, changed] = [ledger.steps(run), ledger.changed(run)];
-  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, times: [], cameBack: null, changed };
+  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, cameBack: null, changed };
 }
 
 /** Scans all recipients of a run, at one moment. Other requests are answered in between. */
@@ -146,15 +143,11 @@ export async function countRun(
   const turn = createYields();
   const deliveries = openDeliveries(ledger, run);
   const feedback = countFeedback();
-  const times = createTimeCounts(['accepted', 'others'], run.startedAtMs ?? run.createdAtMs);
   const steps = new Map<string, { -readonly [K in keyof StepCount]: StepCount[K] }>();
   let lastMinute = 0;
   for (const batch of ledger.outcomes(run)) {
     for (const outcome of deliveries?.join(batch) ?? batch) {
       feedback.add(outcome);
-      const { outcome: last, updatedAt } = outcome;
-      if (updatedAt !== null && SETTLED.has(last))
-        times.add(last === 'accepted' ? last : 'others', Date.parse(updatedAt));
       for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
         const { outcome: state, reason, channel, variant, encoding, version, parts, cost } = one;
         const key = `${step} ${channel} ${state} ${encoding} ${version} ${JSON.stringify([reason, variant])}`;
@@ -176,7 +169,6 @@ export async function countRun(
     isHeld,
     steps: [...steps.values()],
     lastMinute,
-    times: times.slots(),
     cameBack: cameBack(ledger, run, feedback.all(), campaign),
     changed: ledger.changed(run),
   };

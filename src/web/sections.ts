@@ -11,8 +11,11 @@ import {
   commitFacts,
   deliveryLines,
   inputFacts,
+  keptWords,
   OUTCOME_WORDS,
+  period,
   repliesText,
+  STATE_WORDS,
   uncountedWords,
   unmatchedLines,
   versionFacts,
@@ -21,9 +24,10 @@ import {
 import { type Html, html } from '../util/escape.ts';
 import { shareBar, shareChart, type Tone } from './charts/chart.ts';
 import { stagesTable, variantFunnel } from './charts/funnel.ts';
-import { type Column, coded, copied, facts, section, swatch, table } from './kit.ts';
+import { type Column, coded, copied, facts, section, stateMark, swatch, table } from './kit.ts';
+import { overTimeOf, type ReplyCounts, repliesOf, type watchTimes } from './report/returned.ts';
 
-/** The sections that the page of a run and its shareable report have in common. Null: nothing to show. */
+/** A run for people: the page of a run, and its shareable report, which has no links and masks addresses. */
 
 export interface ShownRun {
   readonly report: Report;
@@ -37,12 +41,65 @@ export interface ShownRun {
   readonly link: ((text: string, query: Readonly<Record<string, string | null>>) => Html) | null;
 }
 
+/** The view of a run that goes through all recipients and reports has these too. */
+interface WholeRun {
+  readonly replies: ReplyCounts | null;
+  readonly slots: Parameters<typeof overTimeOf>[0];
+  readonly returned: ReturnType<ReturnType<typeof watchTimes>['returned']>;
+  readonly recipients: Html | null;
+}
+
+/** All that is known, in the order of a reader's questions, each with the id of its part of a page. */
+export function runSections(
+  shown: ShownRun,
+  noDeliveries: Html | null,
+  whole: WholeRun | null = null,
+): readonly (readonly [id: string, content: Html | null])[] {
+  const { report, formats, link } = shown;
+  const deliveries = deliveriesSection(shown) ?? noDeliveries;
+  const replies = repliesOf(report, whole?.replies ?? null, formats, link !== null);
+  return [
+    ['totals', endsSection(shown)],
+    ['causes', causesSection(shown)],
+    ['steps', nextSection(shown)],
+    ['why', outcomesSection(shown)],
+    ['back', html`<div class="pair">${deliveries}${replies}</div>${unmatchedSection(shown)}`],
+    ['time', overTimeOf(whole?.slots ?? [], formats)],
+    [
+      'variants',
+      html`<div class="pair">${variantsSection(shown)}${channelsSection(shown, whole?.returned ?? null)}</div>`,
+    ],
+    ['people', whole?.recipients ?? null],
+    ['figures', section('Figures', figuresOf(shown))],
+  ];
+}
+
+/**
+ * The name of a run, its state and the verdict.
+ * @param tools beside the name
+ * @param progress below the verdict
+ */
+export function runHead(shown: ShownRun, tools: Html | null = null, progress: Html | null = null): Html {
+  const { report, formats } = shown;
+  const { campaign, environment, occurrence, state } = report;
+  const when = ISO.test(occurrence)
+    ? html`<time datetime="${occurrence}">${formats.instant(occurrence)}</time>`
+    : html`${occurrence}`;
+  return html`<div class="head"><h1>${campaign}</h1>${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}${tools}</div>
+<p class="soft">${environment} · ${when}. ${period(report, formats)}</p>
+${verdictSection(shown)}${progress}${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}
+`;
+}
+
+/** A time that is only text from outside stays text. */
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
 function figureColumns(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, isFigure: true }));
 }
 
 /** The answer, before any figure. */
-export function verdictSection({ report, formats, link }: ShownRun): Html {
+function verdictSection({ report, formats, link }: ShownRun): Html {
   const { tone, headline, cause, counts } = verdictOf(report, formats);
   const top = report.causes?.[0];
   const words = (text: string) =>
@@ -80,7 +137,7 @@ export function endsBar(report: Report, formats: Formats): Html {
 }
 
 /** How many got the message; then cost and replies in a line. */
-export function endsSection({ report, formats, currency, link }: ShownRun): Html {
+function endsSection({ report, formats, currency, link }: ShownRun): Html {
   const { totals, replies, sms } = report;
   if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
   const price = sms.cost === null ? null : formats.money(sms.cost, currency);
@@ -93,7 +150,7 @@ export function endsSection({ report, formats, currency, link }: ShownRun): Html
 }
 
 /** The most urgent first. */
-export function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
+function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
   // The page of a run in progress shows its progress itself.
   const isShown = (command: string | null) =>
     (link === null || report.state !== 'running' || !command?.startsWith('handbill report ')) &&
@@ -113,7 +170,7 @@ export function nextSection({ report, formats, campaignFile, planPath, link }: S
   return section('What to do next', steps);
 }
 
-export function outcomesSection({ report, formats, link }: ShownRun): Html {
+function outcomesSection({ report, formats, link }: ShownRun): Html {
   const { totals, reasons } = report;
   const share = (count: number) => [formats.number(count), formats.percent(count, totals.recipients)];
   const rows = WORST_FIRST.flatMap((outcome) => {
@@ -136,7 +193,7 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
 const FIRST_CAUSES = 5;
 const MOST_SHOWN = 50;
 
-export function causesSection({ formats, link, report }: ShownRun): Html | null {
+function causesSection({ formats, link, report }: ShownRun): Html | null {
   const { causes: all = [] } = report;
   if (all.length === 0) return null;
   const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];
@@ -162,7 +219,7 @@ export function causesSection({ formats, link, report }: ShownRun): Html | null 
   ]);
 }
 
-export function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
+function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
   const lines = deliveryLines(report, formats);
   if (lines.length === 0) return null;
   const rows = lines.map(([word, count, share, meaning]) => ({
@@ -181,7 +238,7 @@ export function deliveriesSection({ report, formats, link }: ShownRun): Html | n
   return section('Deliveries', table('The latest delivery report or reply about each message.', columns, rows));
 }
 
-export function unmatchedSection({ report, formats }: ShownRun): Html | null {
+function unmatchedSection({ report, formats }: ShownRun): Html | null {
   const rows = unmatchedLines(report).map(([why, count, meaning]) => ({
     cells: [why, formats.number(count), meaning],
   }));
@@ -191,7 +248,7 @@ export function unmatchedSection({ report, formats }: ShownRun): Html | null {
   return section('Unmatched delivery reports', table(caption, columns, rows));
 }
 
-export function variantsSection({ report, formats, link }: ShownRun): Html | null {
+function variantsSection({ report, formats, link }: ShownRun): Html | null {
   const { variants, significance = null } = report;
   if (variants === undefined) return null;
   const words = [significanceWords({ variants, significance }), winnerWords(report, formats)];
@@ -211,7 +268,7 @@ export function variantsSection({ report, formats, link }: ShownRun): Html | nul
  * Progress of the messages on each channel, if there are several.
  * @param returned delivery reports and replies by channel; null: not counted by channel
  */
-export function channelsSection(
+function channelsSection(
   { report, formats, currency }: ShownRun,
   returned: ReadonlyMap<string, Parameters<typeof returnedOf>[0]> | null,
 ): Html | null {
@@ -241,7 +298,7 @@ export function channelsSection(
   return section('Channels', stagesTable('How far the messages on each channel came.', compared, formats));
 }
 
-export function figuresOf({ report, formats, currency }: ShownRun): Html {
+function figuresOf({ report, formats, currency }: ShownRun): Html {
   const { requests, sms, replies, winner, opensAt } = report;
   const { number, count, milliseconds } = formats;
   const { p50, p95, p99 } = requests.latencyMs;

@@ -138,7 +138,6 @@ const CHARTS = `
 .chart svg.plot{display:block;font-size:var(--t12);margin:0 var(--s16) 0 calc(var(--s16) + var(--s32));width:calc(100% - 4rem)}
 .chart text{fill:currentColor}
 .chart .figure{font-variant-numeric:tabular-nums;fill:var(--soft)}
-.chart .strong{font-weight:600;fill:var(--ink);stroke:var(--paper);stroke-width:4;stroke-linejoin:round;paint-order:stroke}
 .chart .wide{display:none}
 @container (width >= 28rem){.chart .wide{display:inline}.chart .narrow{display:none}}
 .chart .grid{stroke:var(--line)}
@@ -148,13 +147,12 @@ const CHARTS = `
 rect.fill{fill:var(--tone)}
 .shares{display:block;height:1rem;margin:var(--s8) 0;border-radius:var(--r4);background:var(--panel)}
 td .shares{height:.5rem;margin:var(--s4) 0;min-width:8rem}
-.shares .fill,.bucket{stroke:var(--paper);stroke-width:1.5}
+.shares .fill{stroke:var(--paper);stroke-width:1.5}
 .mark{fill:var(--tone);stroke:var(--paper);stroke-width:1.5;paint-order:stroke}
 .bars li{display:grid;grid-template-columns:minmax(0,1fr) auto auto;gap:0 var(--s8);margin:var(--s4) 0;font-variant-numeric:tabular-nums}
 .bars .track{grid-column:1/-1}
 .chart .line{fill:none;stroke:var(--tone);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .chart .dash-1{stroke-dasharray:7 4}.chart .dash-2{stroke-dasharray:2 4}.chart .dash-3{stroke-dasharray:8 4 2 4}
-.chart .pointer{stroke:currentColor;stroke-dasharray:3 3}
 .legend{display:flex;flex-wrap:wrap;gap:0 var(--s16)}
 svg.inline-mark{display:inline-block;width:.85rem;height:.85rem;margin-right:var(--s4);vertical-align:-.1em}
 @media (forced-colors:active){.chart{forced-color-adjust:none}}`;

@@ -87,7 +87,3 @@ const WIDTHS_MS = [
   30 * DAY,
   360 * DAY,
 ];
-
-export function perSecondOf({ widthMs }: Slot<string>, count: number): number {
-  return Math.round((count * 10_000) / widthMs) / 10;
-}

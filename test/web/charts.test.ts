@@ -5,10 +5,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { OUTCOMES } from '../../src/model.ts';
 import { createFormats, PLAIN } from '../../src/report/locale.ts';
-import { milliseconds } from '../../src/report/words.ts';
 import { type Html, html } from '../../src/util/escape.ts';
 import { barChart, shareChart, TONES } from '../../src/web/charts/chart.ts';
-import { histogram, lineChart } from '../../src/web/charts/plot.ts';
+import { lineChart } from '../../src/web/charts/plot.ts';
 import { documentFrame } from '../../src/web/document.ts';
 import { axeViolations, FONTS, openWatched, sharedChromium, startChromium } from '../helpers/browser.ts';
 import { SCRIPTS } from '../security/payloads.ts';
@@ -20,12 +19,6 @@ const words = (title: string) => ({ title, description: `All about ${title}.`, f
 const points = (count: number, stepMs: number, y: (i: number) => number) =>
   Array.from({ length: count }, (_, i) => ({ x: START + i * stepMs, y: y(i) }));
 const bars = (count: number) => Array.from({ length: count }, (_, i) => ({ label: `Land ${i}`, value: i * 1000 }));
-const bell = (from: number, factor: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    fromMs: from * factor ** i,
-    toMs: from * factor ** (i + 1),
-    count: Math.ceil(1_000 * Math.exp(-((i - count / 3) ** 2) / count)),
-  }));
 
 const over = (title: string, count: number, stepMs: number, most: number) =>
   lineChart({
@@ -61,24 +54,6 @@ const CHARTS: Readonly<Record<string, Html>> = {
       points: points(60, HOUR, (i) => (i * 2_000) / (k + 1)),
     })),
     yUnit: 'recipients',
-  }),
-  latency: histogram({
-    ...words('latency'),
-    buckets: bell(0.4, 1.5, 30),
-    format: milliseconds,
-    yUnit: 'requests',
-    marks: [
-      { label: 'p50', value: 20 },
-      { label: 'p95', value: 60 },
-      { label: 'p99', value: 70_000 },
-    ],
-  }),
-  'narrow latency': histogram({
-    ...words('narrow latency'),
-    buckets: bell(11, 1.03, 12),
-    format: milliseconds,
-    yUnit: 'requests',
-    marks: [],
   }),
 };
 
@@ -229,13 +204,6 @@ function hostile(payload: string): readonly Html[] {
     barChart(payload, [part], PLAIN),
     shareChart(payload, [part], PLAIN),
     lineChart({ ...told, series: [line('one'), line('two')], yUnit: payload }),
-    histogram({
-      ...told,
-      buckets: bell(1, 2, 3),
-      format: () => payload,
-      yUnit: payload,
-      marks: [{ label: payload, value: 2 }],
-    }),
   ];
 }
 

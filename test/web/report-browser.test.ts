@@ -146,10 +146,7 @@ describe('of a real run', () => {
     ]);
     const legend = await page.locator('.legend').first().locator('b').allTextContents();
     expect(legend.map(Number)).toEqual(Object.values(json.ends ?? {}).filter((count) => count > 0));
-    const latency = page.locator('figure').filter({ hasText: 'Latency of requests' });
-    const counts = await latency.locator('tbody td').allTextContents();
-    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(json.requests.posted);
-    expect(await page.locator('header').innerText()).toMatch(/Started .*, took /);
+    expect(await page.locator('.head + .soft').innerText()).toMatch(/Started .*, took /);
   });
 
   it('holds no whole number, no text of a reply, and has them with --full (S34)', async () => {

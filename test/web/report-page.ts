@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import type { Outcome, Report } from '../../src/model.ts';
-import { createLatency } from '../../src/report/latency.ts';
 import { reportPage } from '../../src/web/report/report.ts';
 import { collect, FELL_BACK, OUTCOMES_OF_ALL_KINDS, outcome, RETURNED, RUN, TROUBLED } from '../report/examples.ts';
 
@@ -8,14 +7,11 @@ const START = Date.parse(RUN.startedAt);
 
 /** Writes the page of a report. @returns its address */
 export async function writeReport(path: string, report: Report, outcomes: readonly Outcome[]): Promise<string> {
-  const latency = createLatency();
-  for (let i = 0; i < 500; i++) latency.add(5 + ((i * 7919) % 97));
   const times = (row: number) => START + 1_000 * (row + 1) ** 2;
   const text = await collect(
     reportPage(report, [outcomes], {
       nowMs: START + 9e6,
       currency: 'EUR',
-      latency: latency.save(),
       replies: { 'opt-out': 1, 'opt-in': 0, review: 2, answer: 12 },
       timesOf: ({ row }) => ({ arrived: times(row), read: times(row) + 5e4, replied: null, 'did not arrive': null }),
     }),

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, test } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
-import { createLatency, latencyGroups } from '../../src/report/latency.ts';
 import { REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
 import { LISTED_RECIPIENTS } from '../../src/web/report/recipients.ts';
 import { type ReportPageOptions, reportPage } from '../../src/web/report/report.ts';
@@ -36,7 +35,7 @@ describe('the page', () => {
     ['about which something came back', RETURNED],
     ['without trouble', PLAIN],
   ])('of a run %s closes every element that it opens, and asks for nothing', async (_label, report) => {
-    const text = await page(report, [...OUTCOMES_OF_ALL_KINDS, FELL_BACK], { latency: latency(100) });
+    const text = await page(report, [...OUTCOMES_OF_ALL_KINDS, FELL_BACK]);
     const open: string[] = [];
     for (const [, slash, name = '', own] of text.matchAll(/<(\/?)([a-z0-9]+)(?:"[^"]*"|[^>"])*?(\/?)>/g)) {
       if (name === 'meta' || name === 'br' || own === '/') continue;
@@ -174,27 +173,7 @@ describe('over time', () => {
   it('is absent where nothing happened', async () => {
     expect(part(await page(PLAIN, []), 'Over time')).toBe('');
   });
-
-  it('shows the latency as far as the ledger holds it', async () => {
-    const shown = part(await page(PLAIN, [], { latency: latency(1_000) }), 'Figures');
-    const counts = [...shown.matchAll(/ m?s to [\d.]+ m?s<\/th><td class="n"[^>]*>([\d,]+)</g)];
-    expect(counts.reduce((sum, [, count = '']) => sum + Number(count.replaceAll(',', '')), 0)).toBe(1_000);
-    expect(part(await page(PLAIN, []), 'Figures')).toContain('p95 6.02 ms');
-  });
-
-  test.each([1, 2, 7, 36])('latencies in %i groups at most are all there', (most) => {
-    const groups = latencyGroups(latency(5_000), most);
-    expect(groups.length).toBeLessThanOrEqual(most);
-    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(5_000);
-    for (const { fromMs, toMs } of groups) expect(toMs).toBeGreaterThan(fromMs);
-  });
 });
-
-function latency(count: number) {
-  const measured = createLatency();
-  for (let i = 0; i < count; i++) measured.add(2 + ((i * 7919) % 997) * (i % 50 === 0 ? 20 : 0.3));
-  return measured.save();
-}
 
 describe('delivery reports and replies', () => {
   it('is counted at the time that was said, within the run and the present', async () => {

@@ -82,8 +82,8 @@ describe.each(QUICK ? SCREENS.slice(0, 1) : SCREENS)('%j', (options) => {
     await using watched = await openWatched(browser, url, options);
     await expectGood(watched, 'report');
     expect({ logged: watched.logged, requests: watched.requests }).toEqual({ logged: [], requests: [url] });
-    expect(await watched.page.locator('figure').count()).toBe(4);
-    expect(await watched.page.locator('svg[role=img]').count()).toBe(3);
+    expect(await watched.page.locator('figure').count()).toBe(3);
+    expect(await watched.page.locator('svg[role=img]').count()).toBe(2);
   });
 });
 

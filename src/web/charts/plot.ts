@@ -1,4 +1,4 @@
-import { type ScaleTime, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
+import { type ScaleTime, scaleLinear, scaleUtc } from 'd3-scale';
 import { line as lineOf } from 'd3-shape';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -195,60 +195,4 @@ export function lineChart({ series, ...words }: LineChart): Html {
     rows,
   });
   return figure(words.title, [...(series.length > 1 ? [legend] : []), drawn]);
-}
-
-interface Histogram extends Plot {
-  /** `count` of values from `fromMs` to before `toMs`, both above 0; in their order. */
-  readonly buckets: readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[];
-  /** Values to point out, smallest first: `p95`. */
-  readonly marks: readonly { readonly label: string; readonly value: number }[];
-  /** `12 ms` */
-  readonly format: (value: number) => string;
-}
-
-const POINTER_PX = 17;
-
-export function histogram({ buckets, marks, format, ...words }: Histogram): Html {
-  const { number } = words.formats;
-  const x = scaleLog()
-    .domain([buckets[0]?.fromMs ?? 1, buckets.at(-1)?.toMs ?? 10])
-    .range([0, 100]);
-  const scale = yScale(
-    buckets.map(({ count }) => count),
-    TOP_PX + marks.length * POINTER_PX,
-  );
-  const { y } = scale;
-  const named = buckets.map((one) => ({ ...one, name: `${format(one.fromMs)} to ${format(one.toMs)}` }));
-  const bars = named.map(({ fromMs, toMs, count, name }) => {
-    const top = round(Math.min(y(count), BOTTOM_PX - 1));
-    return html`<rect class="fill bucket" x="${round(x(fromMs))}%" y="${top}" width="${round(x(toMs) - x(fromMs))}%" height="${round(BOTTOM_PX - top)}"><title>${name}: ${number(count)}</title></rect>`;
-  });
-  const pointers = marks.map(({ label, value }, i) => {
-    const at = round(Math.min(100, Math.max(0, x(Math.max(value, Number.MIN_VALUE)))));
-    const [side, anchor] = at <= 50 ? [5, 'start'] : [-5, 'end'];
-    const down = 24 + i * POINTER_PX;
-    return html`<line class="pointer" x1="${at}%" x2="${at}%" y1="${down - 9}" y2="${BOTTOM_PX}"/><text class="figure strong" x="${at}%" y="${down}" dx="${side}" text-anchor="${anchor}">${label} ${format(value)}</text>
-`;
-  });
-  const drawn = plot(
-    words,
-    scale,
-    (count) => logTicks(x, count, format),
-    [html`<g class="tone-plain">${bars}</g>`, ...pointers],
-    {
-      columns: ['', words.yUnit],
-      rows: named.map(({ name, count }) => [name, number(count)]),
-    },
-  );
-  return figure(words.title, drawn);
-}
-
-/** From d3's ticks, ten for each power of ten, those that people count by: fewer where there is less room. */
-function logTicks(x: ReturnType<typeof scaleLog<number>>, count: number, format: (value: number) => string) {
-  const all = x.ticks();
-  const wanted = count > 4 ? [1, 2, 5] : count > 2 ? [1, 3] : [1];
-  const named = all.filter((tick) => wanted.includes(Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9))));
-  const every = Math.ceil(all.length / count);
-  const chosen = named.length > 1 ? named : all.filter((_, i) => i % every === 0);
-  return chosen.map((tick) => ({ at: round(x(tick)), label: format(tick) }));
 }

@@ -2,25 +2,12 @@ import type { Report } from '../../model.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { leftOf, progressOf, verdictText } from '../../report/verdict.ts';
-import { keptWords, tookMs } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import type { RunFigures } from '../counts.ts';
 import { judge } from '../judged.ts';
-import { address, crumbs, section, stateMark } from '../kit.ts';
+import { address, crumbs } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
-import {
-  causesSection,
-  channelsSection,
-  deliveriesSection,
-  endsSection,
-  figuresOf,
-  nextSection,
-  outcomesSection,
-  type ShownRun,
-  unmatchedSection,
-  variantsSection,
-  verdictSection,
-} from '../sections.ts';
+import { runHead, runSections, type ShownRun } from '../sections.ts';
 import { type Asked, type Made, noRun, runOf, type Site } from '../site.ts';
 import { type Content, live, type View } from './layout.ts';
 
@@ -55,32 +42,20 @@ interface RunData extends ShownRun {
 function runPage(view: View, data: RunData): Content {
   const { formats } = view;
   const { report, figures } = data;
-  const title = titleOf(formats, report);
-  const none = html``;
   const top = live('head', head(view, data));
-  if (figures === null) {
-    const counting = live('totals', html`<p class="soft">Counting: this scans all recipients.</p>`);
-    const later = ['causes', 'steps', 'why', 'variants', 'figures'].map((id) => live(id, none));
-    return { title, said: '', parts: [top, counting, ...later] };
-  }
-  const nothing = html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p></section>`;
-  const counting = html`<p class="soft">Counting deliveries and times: this scans all recipients.</p>`;
-  const returned =
-    figures.cameBack === null
-      ? counting
-      : html`<div>${deliveriesSection(data) ?? nothing}${unmatchedSection(data)}</div>`;
+  const none =
+    figures?.cameBack == null
+      ? html`<p class="soft">Counting deliveries and times: this scans all recipients.</p>`
+      : html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p></section>`;
+  // The parts are the same while the first count goes on, but most are empty.
+  const parts = runSections(data, none).map(([id, content]) => {
+    const counting = id === 'totals' ? html`<p class="soft">Counting: this scans all recipients.</p>` : null;
+    return live(id, html`${figures === null ? counting : content}`);
+  });
   return {
-    title,
-    said: saidOf(formats, report),
-    parts: [
-      top,
-      live('totals', endsSection(data)),
-      live('causes', causesSection(data) ?? none),
-      live('steps', nextSection(data) ?? none),
-      live('why', html`<div class="pair">${outcomesSection(data)}${returned}</div>`),
-      live('variants', variantsSection(data) ?? none),
-      live('figures', html`${section('Figures', figuresOf(data))}${channelsSection(data, null)}`),
-    ],
+    title: titleOf(formats, report),
+    said: figures === null ? '' : saidOf(formats, report),
+    parts: [top, ...parts],
   };
 }
 
@@ -99,17 +74,11 @@ function saidOf(formats: View['formats'], report: Report): string {
 }
 
 function head(view: View, data: RunData): Html {
-  const { formats } = view;
   const { report, perSecond, figures } = data;
-  const { run, environment, state, startedAt, finishedAt } = report;
-  const ms = tookMs(report);
-  const took = ms === null ? '' : ` (${report.activeMs === undefined ? '' : 'sending for '}${formats.duration(ms)})`;
-  return html`${crumbs([['Now', '/']], run)}
-<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
-<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)}${took}`}</p>
-${verdictSection(data)}
-${state === 'running' && figures?.cameBack ? progress(view, report, perSecond) : null}
-${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}`;
+  const recipients = address(['runs', report.run, 'recipients']);
+  const tools = html`<form class="actions" method="get" action="${recipients}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${recipients}">Recipients</a><a class="button" href="${address(['runs', report.run, 'report'])}">Shareable report</a></p>`;
+  const going = report.state === 'running' && figures?.cameBack ? progress(view, report, perSecond) : null;
+  return html`${crumbs([['Now', '/']], report.run)}${runHead(data, tools, going)}`;
 }
 
 function progress({ formats, nowMs }: View, report: Report, rate: number): Html {

@@ -1,26 +1,11 @@
 import type { Outcome, Report } from '../../model.ts';
-import type { SavedLatency } from '../../report/latency.ts';
-import { type Formats, PLAIN } from '../../report/locale.ts';
+import { PLAIN } from '../../report/locale.ts';
 import type { Outcomes, ReportOptions } from '../../report/record.ts';
-import { keptWords, period, STATE_WORDS } from '../../report/words.ts';
-import { type Html, html } from '../../util/escape.ts';
+import { html } from '../../util/escape.ts';
 import { documentFrame } from '../document.ts';
-import { section, stateMark } from '../kit.ts';
-import {
-  causesSection,
-  channelsSection,
-  deliveriesSection,
-  endsSection,
-  figuresOf,
-  nextSection,
-  outcomesSection,
-  type ShownRun,
-  unmatchedSection,
-  variantsSection,
-  verdictSection,
-} from '../sections.ts';
+import { runHead, runSections, type ShownRun } from '../sections.ts';
 import { createChoice, recipientsOf } from './recipients.ts';
-import { latencyOf, overTimeOf, type ReplyCounts, type ReturnTimes, repliesOf, watchTimes } from './returned.ts';
+import { type ReplyCounts, type ReturnTimes, watchTimes } from './returned.ts';
 
 export interface ReportPageOptions
   extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'formats' | 'planPath'> {
@@ -30,7 +15,6 @@ export interface ReportPageOptions
   readonly isListed?: (outcome: Outcome) => boolean;
   /** Times of the reports and replies about a recipient; absent if there are none. */
   readonly timesOf?: (outcome: Outcome) => ReturnTimes;
-  readonly latency?: SavedLatency | null;
   readonly replies?: ReplyCounts | null;
   /** `masked` by default, because people share the page. */
   readonly addresses?: 'masked' | 'whole';
@@ -60,26 +44,14 @@ export async function* reportPage(
   const title = `${report.campaign} - ${report.occurrence} - handbill report`;
   const { head, foot } = documentFrame({ title });
   yield head;
+  const sections = runSections(shown, null, {
+    replies: options.replies ?? null,
+    slots: times.slots(),
+    returned: times.returned(),
+    recipients: recipientsOf(choice.chosen(), report, options.addresses ?? 'masked', formats),
+  });
   yield html`<main>
-${headerOf(report, formats)}${verdictSection(shown)}${endsSection(shown)}${causesSection(shown)}${nextSection(shown)}${outcomesSection(shown)}<div class="pair">${deliveriesSection(shown)}${repliesOf(report, options.replies ?? null, formats)}</div>${unmatchedSection(shown)}${overTimeOf(times.slots(), formats)}<div class="pair">${variantsSection(shown)}${channelsSection(shown, times.returned())}</div>`
-    .markup;
-  const figures = section('Figures', [figuresOf(shown), latencyOf(report, options.latency ?? null, formats)]);
-  yield html`${recipientsOf(choice.chosen(), report, options.addresses ?? 'masked', formats)}${figures}</main>
+${runHead(shown)}${sections.map(([, content]) => html`${content}`)}</main>
 `.markup;
   yield foot;
 }
-
-function headerOf(report: Report, formats: Formats): Html {
-  const { campaign, environment, occurrence, state } = report;
-  const timeOf = (iso: string) =>
-    ISO.test(iso) ? html`<time datetime="${iso}">${formats.instant(iso)}</time>` : html`${iso}`;
-  return html`<header>
-<h1>${campaign}</h1>
-<p class="run">${environment} · ${timeOf(occurrence)} ${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}</p>
-<p class="soft">Run ${report.run}. ${period(report, formats)} ${keptWords(report, formats).join(' ')}</p>
-</header>
-`;
-}
-
-/** A time that is only text from outside stays text. */
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;

@@ -1,9 +1,8 @@
 import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
-import { latencyGroups, type SavedLatency } from '../../report/latency.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { barChart, type Tone } from '../charts/chart.ts';
-import { histogram, lineChart } from '../charts/plot.ts';
+import { lineChart } from '../charts/plot.ts';
 import { section } from '../kit.ts';
 import { createTimeCounts, type Slot } from '../time-counts.ts';
 
@@ -77,7 +76,12 @@ const TONES: Readonly<Record<Moment, Tone>> = {
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Null: there are no replies. */
-export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, formats: Formats): Html | null {
+export function repliesOf(
+  { replies, run }: Report,
+  counts: ReplyCounts | null,
+  formats: Formats,
+  hasLinks: boolean,
+): Html | null {
   const { count: countOf } = formats;
   if (replies === undefined) return null;
   const meanings = Object.entries(REPLY_WORDS) as [ReplyMeaning, string][];
@@ -87,8 +91,11 @@ export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, 
     tone: REPLY_TONES[meaning],
   }));
   const all = bars.reduce((sum, { value }) => sum + value, 0);
+  const words = hasLinks
+    ? html`<a href="/replies">Read them</a>`
+    : html`Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.`;
   return section('Replies', [
-    html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.</p>
+    html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. ${words}</p>
 `,
     all === 0 ? null : barChart(countOf(all, 'reply', 'replies'), bars, formats),
   ]);
@@ -106,28 +113,3 @@ const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
   'opt-in': 'accepted',
   answer: 'plain',
 };
-
-/** Latency of the API; null: unknown. */
-export function latencyOf({ requests }: Report, latency: SavedLatency | null, formats: Formats): Html | null {
-  const { milliseconds } = formats;
-  if (requests.posted === 0 || latency === null || latency.buckets.length === 0) return null;
-  const { p50, p95, p99 } = requests.latencyMs;
-  const drawn = histogram({
-    title: 'Latency of requests',
-    description: `Half of the requests were answered within ${milliseconds(p50)}, 95% within ${milliseconds(p95)} and 99% within ${milliseconds(p99)}.`,
-    buckets: latencyGroups(latency, MOST_BARS),
-    marks: [
-      { label: 'p50', value: p50 },
-      { label: 'p95', value: p95 },
-      { label: 'p99', value: p99 },
-    ],
-    format: milliseconds,
-    yUnit: 'requests',
-    formats,
-  });
-  return html`<details><summary>Latency of requests as a chart</summary>
-${drawn}</details>
-`;
-}
-
-const MOST_BARS = 36;

@@ -5,7 +5,6 @@ import { countedRows, isChosen, type RowFilter } from '../../operations/report.t
 import { createReferences } from '../../plan/expand.ts';
 import type { Feedback } from '../../report/deliveries.ts';
 import { LOST } from '../../report/fold-delivery.ts';
-import { readLatency } from '../../report/latency.ts';
 import type { ReportOptions } from '../../report/record.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Meter, metered } from '../../util/long-work.ts';
@@ -50,7 +49,6 @@ export async function* runPage(
       return report;
     },
     isListed: (outcome) => isChosen(outcome, options),
-    latency: readLatency(run.figures?.['latency']),
     replies: await countReplies(ledger, run, turn),
     addresses: options.full ? 'whole' : 'masked',
     ...(timesOf === null ? {} : { timesOf }),
