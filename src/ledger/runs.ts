@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
@@ -12,6 +13,7 @@ export interface RunStore
     | 'runs'
     | 'findRun'
     | 'runsOf'
+    | 'runBefore'
     | 'runById'
     | 'scheduleOf'
     | 'seeSchedules'
@@ -37,6 +39,10 @@ export function runStore(connection: Connection): RunStore {
   const byNumber = connection.query(SELECT_BY_NUMBER);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
+  );
+  const earlier = connection.query(
+    `SELECT number, occurrence FROM runs WHERE environment = ? AND campaign = ? AND number < ? AND started_at IS NOT NULL
+      ORDER BY number DESC`,
   );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
   const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
@@ -84,6 +90,10 @@ export function runStore(connection: Connection): RunStore {
       read(`${SELECT_RUN} WHERE environment = ? AND campaign = ? AND state <> 'loading'`, environment, campaign).sort(
         (a, b) => a.number - b.number,
       ),
+    runBefore({ environment, campaign, number }) {
+      const row = earlier.all(environment, campaign, number).find(([, occurrence]) => !isTest(String(occurrence)));
+      return row === undefined ? null : record(Number(row[0]));
+    },
     runById: (idOrName) => runs().filter((run) => run.id === idOrName || run.name === idOrName),
     scheduleOf({ environment, campaign }) {
       const row = getSchedule.get(environment, campaign);

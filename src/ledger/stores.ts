@@ -26,7 +26,7 @@ export function ledgerOver(connection: Connection): Ledger {
   const workers = connection.workers(runs.record);
   const pauses = pauseStore(connection);
   const { begin, ...budgets } = budgetStore(connection);
-  const { findRun, runsOf, runById, scheduleOf, seeSchedules, setWinner, setLockOwner, lockOwner } = runs;
+  const { findRun, runsOf, runBefore, runById, scheduleOf, seeSchedules, setWinner, setLockOwner, lockOwner } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -36,6 +36,7 @@ export function ledgerOver(connection: Connection): Ledger {
     workers,
     runs: runs.runs,
     findRun,
+    runBefore,
     runsOf,
     runById,
     ...campaignStore(connection),

@@ -86,6 +86,8 @@ export interface Report {
   readonly unmatchedReports?: Readonly<Partial<Record<UnmatchedReason, number>>>;
   /** Where there are replies to messages of the run. */
   readonly replies?: ReplyTotals;
+  /** The run of the campaign before this one, and how the API answered its messages; absent: this is the first. */
+  readonly before?: RunBefore;
   /** Recipients whose message did not reach them, as reports say, and whose fallback waits to be sent; absent for none. */
   readonly fallbacksDue?: number;
   /** Recipients whose address was corrected in the list after the message had gone out; absent for none. */
@@ -102,6 +104,11 @@ export interface Report {
   readonly winnerAt?: string;
   /** Why messages were refused, never left, are in doubt or did not arrive, in the API's words, most frequent first; absent for none. */
   readonly causes?: readonly ReportedCause[];
+}
+
+export interface RunBefore extends Pick<Totals, 'accepted' | 'rejected' | 'failed'> {
+  readonly run: string;
+  readonly occurrence: string;
 }
 
 type ReportedInput = Pick<InputFile, 'role' | 'file' | 'sha256'>;

@@ -4,6 +4,7 @@ import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
+import { verdictOf } from './verdict.ts';
 import { causeLines, postedWords, returnedWords, tookMs } from './words.ts';
 
 /** Characters of both lines: a chat or a text message shows them whole. */
@@ -31,7 +32,12 @@ export function briefText(
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;
-  const came = [...causeLines(report.causes ?? [], 1, formats).slice(0, 1), ...returnedWords(report, formats)];
+  const { fall } = verdictOf(report, formats);
+  const came = [
+    ...(fall === null ? [] : [fall.replace(/\.$/, '')]),
+    ...causeLines(report.causes ?? [], 1, formats).slice(0, 1),
+    ...returnedWords(report, formats),
+  ];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
   // Before the cause: a line without one of its counts would not add up.
   const first = firstLine(report, now, formats, room);

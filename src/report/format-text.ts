@@ -48,8 +48,11 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
 function header(report: Report, { width, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const names = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
-  const { tone, headline } = verdictOf(report, formats);
-  const lines = wrap(safeLine(headline), proseWidth(width)).map((line) => `${paint(TONES[tone], line)}\n`);
+  const { tone, headline, fall } = verdictOf(report, formats);
+  const said = [[TONES[tone], headline] as const, ...(fall === null ? [] : [['yellow', fall] as const])];
+  const lines = said.flatMap(([style, text]) =>
+    wrap(safeLine(text), proseWidth(width)).map((line) => `${paint(style, line)}\n`),
+  );
   return `${now}${paint('bold', names)}\n${lines.join('')}`;
 }
 

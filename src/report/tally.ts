@@ -31,6 +31,7 @@ type Counted =
   | 'reasons'
   | 'requests'
   | 'sms'
+  | 'before'
   | 'deliveries'
   | 'causes'
   | 'unmatchedReports'
@@ -50,7 +51,7 @@ interface Known {
   readonly campaign?: CampaignShape | null;
 }
 
-export type CameBack = Pick<Report, 'replies' | 'fallbacksDue'> & Feedback;
+export type CameBack = Pick<Report, 'before' | 'replies' | 'fallbacksDue'> & Feedback;
 
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
   readonly variants: readonly { readonly name: string; readonly where?: object | null }[];
@@ -83,6 +84,7 @@ export function buildReport(
     ...(causes.length === 0 ? {} : { causes }),
     ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
+    ...(cameBack?.before === undefined ? {} : { before: cameBack.before }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(changed === undefined ? {} : { changed }),
     ...channelStepsOf(steps, campaign),

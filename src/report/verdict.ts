@@ -1,7 +1,8 @@
-import type { Report } from '../model.ts';
+import type { Report, Totals } from '../model.ts';
 import { endsOf, endsText } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { pauseText } from './pause-words.ts';
+import { type Sample, significanceOf } from './variants.ts';
 import { reasonCounts } from './words.ts';
 
 export interface Verdict {
@@ -13,6 +14,8 @@ export interface Verdict {
   readonly cause: string | null;
   /** `9,073 of 20,000 delivered, 177 sent, 1,458 not delivered.` */
   readonly counts: string;
+  /** The API accepted fewer messages than in the run before, and hardly by chance; null: not so, or not known. */
+  readonly fall: string | null;
 }
 
 type Judged = Omit<Report, 'verdict' | 'version'>;
@@ -26,7 +29,31 @@ export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
     headline: headlineOf(report, say),
     cause: causeText(report, say),
     counts: `${isEmpty ? 'Nothing was sent: ' : ''}${endsText(ends, totals.recipients, say, reasonCounts(report, 'skipped', say))}.`,
+    fall: fallText(report, say),
   };
+}
+
+/** Of messages that the API answered, or could not be reached for: those without an answer yet say nothing. */
+export function acceptedShare({
+  accepted,
+  rejected,
+  failed,
+}: Pick<Totals, 'accepted' | 'rejected' | 'failed'>): Sample {
+  return { part: accepted, whole: accepted + rejected + failed };
+}
+
+/** Less is seen in the ups and downs of every day. */
+const LEAST_FALL = 0.05;
+const LEAST_CHANCE = 0.01;
+
+function fallText({ totals, before }: Judged, say: Formats): string | null {
+  if (before === undefined) return null;
+  const [now, then] = [acceptedShare(totals), acceptedShare(before)];
+  if (now.whole === 0 || then.whole === 0) return null;
+  if (then.part / then.whole - now.part / now.whole < LEAST_FALL) return null;
+  if ((significanceOf([now, then]).p ?? 1) > LEAST_CHANCE) return null;
+  const [percent, last] = [now, then].map(({ part, whole }) => say.percent(part, whole));
+  return `The API took ${percent}, and ${last} in the run before.`;
 }
 
 function causeText({ causes = [] }: Judged, say: Formats): string | null {
@@ -38,8 +65,8 @@ function causeText({ causes = [] }: Judged, say: Formats): string | null {
 }
 
 export function verdictText(report: Judged, say: Formats = PLAIN): string {
-  const { headline, cause, counts } = verdictOf(report, say);
-  return [headline, counts, ...(cause === null ? [] : [cause])].join(' ');
+  const { headline, cause, counts, fall } = verdictOf(report, say);
+  return [headline, counts, fall, cause].filter((one) => one !== null).join(' ');
 }
 
 function toneOf({ state, totals, paused, closedAt }: Judged): Verdict['tone'] {

@@ -10,12 +10,14 @@ import type {
   OutcomeState,
   StepOutcome,
   StopEnds,
+  Totals,
   UnmatchedReason,
 } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
+import { totalsOf } from '../report/variants.ts';
 import { createRowSet } from '../util/row-set.ts';
 
 interface Deliveries {
@@ -144,7 +146,7 @@ export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes' | 'steps'>
  * @param campaign - as it was sent, if available: only then it is known who can get a fallback
  */
 export function cameBack(
-  ledger: Pick<Ledger, 'events'>,
+  ledger: Pick<Ledger, 'events' | 'runBefore' | 'steps'>,
   run: RunRecord,
   { deliveries, unmatched, causes }: Feedback,
   campaign: Pick<Campaign, 'fallbacks'> | null,
@@ -160,14 +162,23 @@ export function cameBack(
     review += batch.length;
   }
   const replies = recipients === 0 ? {} : { replies: { recipients, review } };
+  const before = ledger.runBefore(run);
   // A purge takes the words of the API out of the rows.
   return {
     deliveries,
     unmatched,
     causes: run.purgedAtMs === null ? causes : [],
     ...replies,
+    ...(before === null
+      ? {}
+      : { before: { run: before.id, occurrence: before.occurrence, ...answersIn(ledger, before) } }),
     ...(due === 0 ? {} : { fallbacksDue: due }),
   };
+}
+
+function answersIn(ledger: Pick<Ledger, 'steps'>, run: RunRecord): Pick<Totals, 'accepted' | 'rejected' | 'failed'> {
+  const { accepted, rejected, failed } = totalsOf(ledger.steps(run).filter(({ fellBack }) => !fellBack));
+  return { accepted, rejected, failed };
 }
 
 /** The report state of a channel step of an outcome, both by index. */

@@ -100,7 +100,7 @@ function figureColumns(...titles: readonly string[]): readonly Column[] {
 
 /** The answer, before any figure. */
 function verdictSection({ report, formats, link }: ShownRun): Html {
-  const { tone, headline, cause, counts } = verdictOf(report, formats);
+  const { tone, headline, cause, counts, fall } = verdictOf(report, formats);
   const top = report.causes?.[0];
   const words = (text: string) =>
     top === undefined || link === null
@@ -109,7 +109,7 @@ function verdictSection({ report, formats, link }: ShownRun): Html {
           ...(top.delivery === undefined ? { outcome: top.outcome } : { delivery: top.delivery }),
           cause: top.cause,
         });
-  return html`<div class="verdict ${tone}"><p>${headline}</p>${cause === null ? null : html`<p>${words(cause)}</p>`}<p>${counts}</p></div>
+  return html`<div class="verdict ${tone}"><p>${headline}</p>${cause === null ? null : html`<p>${words(cause)}</p>`}<p>${counts}</p>${fall === null ? null : html`<p>${fall}</p>`}</div>
 `;
 }
 

@@ -185,7 +185,11 @@ describe('schemas/report.schema.json', () => {
     } as const;
     const built = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
       campaign: SPLIT_CAMPAIGN,
-      cameBack: { ...CAME_BACK, unmatched: { environment: 20 } },
+      cameBack: {
+        ...CAME_BACK,
+        before: { run: 'hello-1', occurrence: 'monday', accepted: 9, rejected: 0, failed: 0 },
+        unmatched: { environment: 20 },
+      },
     });
     const everything = built;
     expect(everything.unmatchedReports).toEqual({ environment: 20 });
