@@ -33,7 +33,7 @@ export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
   };
 }
 
-/** Of messages that the API answered, or could not be reached for: those without an answer yet say nothing. */
+/** Messages that wait, or are in doubt, say nothing yet and are not part of the whole. */
 export function acceptedShare({
   accepted,
   rejected,
