@@ -72,9 +72,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
   };
 }
 
-// The question marks of Latin, Arabic and East Asian writing.
-const ASKS = "(instr(s.text, '?') > 0 OR instr(s.text, '؟') > 0 OR instr(s.text, '？') > 0)";
-
+// A question has the mark of Latin, Arabic or East Asian writing; REPLY_COUNTS counts the same.
 const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.sender, s.recipient, s.channel, s.text,
     s.meaning, s.happened_at, s.received_at, s.source, s.run, s.step, s.row, s.reviewed_as, s.reviewed_by, s.reviewed_at,
     r.key, r.line, r.variant
@@ -84,11 +82,13 @@ const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.
     AND (?4 IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?4)))
     AND (?5 IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?5)))
     AND coalesce(s.happened_at, s.received_at) >= coalesce(?6, CAST(0 AS BIGINT))
-    AND (?7 = 0 OR ${ASKS}) AND (?8 IS NULL OR CAST(s.number AS TEXT) IN (SELECT value FROM json_each(?8)))
+    AND (?7 = 0 OR instr(s.text, '?') > 0 OR instr(s.text, '؟') > 0 OR instr(s.text, '？') > 0)
+    AND (?8 IS NULL OR CAST(s.number AS TEXT) IN (SELECT value FROM json_each(?8)))
   ORDER BY s.number DESC LIMIT ?3`;
 
 const REPLY_COUNTS = `SELECT count(*), sum(CASE WHEN coalesce(reviewed_as, meaning) = 'review' THEN 1 ELSE 0 END),
-    sum(CASE WHEN coalesce(reviewed_as, meaning) = 'opt-out' THEN 1 ELSE 0 END), sum(CASE WHEN ${ASKS} THEN 1 ELSE 0 END)
+    sum(CASE WHEN coalesce(reviewed_as, meaning) = 'opt-out' THEN 1 ELSE 0 END),
+    sum(CASE WHEN instr(s.text, '?') > 0 OR instr(s.text, '؟') > 0 OR instr(s.text, '？') > 0 THEN 1 ELSE 0 END)
   FROM replies AS s WHERE number < ?1 AND number >= ?2 AND sender <> ''
     AND (?3 IS NULL OR CAST(run AS TEXT) IN (SELECT value FROM json_each(?3)))`;
 
