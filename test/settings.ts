@@ -80,7 +80,7 @@ export const SAMPLES: readonly string[] = [
   'test/cli/terminal.test.ts',
   // Several processes that meet: sender and receiver, those on both sides of a pipe, and a git that lies.
   'test/e2e/came-back.test.ts',
-  'test/cli/{older-node,piped-list}.test.ts',
+  'test/cli/piped-list.test.ts',
   'test/http/killed.test.ts',
   'test/send/frequency-processes.test.ts',
   'test/diff/hostile.test.ts',

@@ -84,7 +84,8 @@ it('send sends to the list from the pipe, and continues with the same list only'
   expect(JSON.parse(rest.stdout).totals).toMatchObject({ recipients: 2, accepted: 2, pending: 0 });
 });
 
-it('a list whose process was killed is removed by the next command with one, and that of a living process is not', async () => {
+/** A `send` that waits for an answer, and the folder of its list. */
+async function sendingFromPipe() {
   const held: RawRequest[] = [];
   const server = await startRawServer({ behaviour: (request) => void held.push(request) });
   project.write(
@@ -94,10 +95,16 @@ it('a list whose process was killed is removed by the next command with one, and
   const running = startCli(['send', 'hello', '--env', 'test', '--yes', '--recipients', '-'], {
     cwd: project.root,
     env: { TMPDIR: temporary, HANDBILL_API_KEY: 'secret-key-of-a-test' },
+    // No pipe of its own: signals reach the command.
     via: ['bash', '-c', 'exec "$@" < <(cat good.csv)', 'pipe'],
   });
   await until('a request', () => held.length > 0);
   const [folder = ''] = readdirSync(temporary);
+  return { running, server, folder, held };
+}
+
+it('a list whose process was killed is removed by the next command with one, and that of a living process is not', async () => {
+  const { running, server, folder } = await sendingFromPipe();
   // As on another machine, where the same id is of another process; and of another user, or open to others.
   const foreign = folder.replace(/\.\w+\./, '.ffffffffffff.');
   const open = folder.replace(/\d+/, '999999999');
@@ -133,20 +140,7 @@ it('workers are not given a list that they cannot read', async () => {
 it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'a send that %s ends keeps it private and to its end',
   async (signal) => {
-    const held: RawRequest[] = [];
-    const server = await startRawServer({ behaviour: (request) => void held.push(request) });
-    project.write(
-      'handbill.yaml',
-      `environments:\n  test:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: HANDBILL_API_KEY }\n`,
-    );
-    const running = startCli(['send', 'hello', '--env', 'test', '--yes', '--recipients', '-'], {
-      cwd: project.root,
-      env: { TMPDIR: temporary, HANDBILL_API_KEY: 'secret-key-of-a-test' },
-      // No pipe of its own: signals reach the command.
-      via: ['bash', '-c', 'exec "$@" < <(cat good.csv)', 'pipe'],
-    });
-    await until('a request', () => held.length > 0);
-    const [folder = ''] = readdirSync(temporary);
+    const { running, server, folder, held } = await sendingFromPipe();
     expect(statSync(join(temporary, folder)).mode & 0o777).toBe(0o700);
     expect(statSync(join(temporary, folder, 'list')).mode & 0o777).toBe(0o600);
     running.kill(signal);

@@ -59,19 +59,36 @@ function isRunning(pid: number): boolean {
   return stdout.trim() !== '' && !stdout.startsWith('Z');
 }
 
-function run(script: string, env: Readonly<Record<string, string>> = {}) {
-  return spawnSync(OLD ?? '', [script, '--version'], { encoding: 'utf8', env, cwd: folder });
+function run(script: string, env: Readonly<Record<string, string>> = {}, args: readonly string[] = ['--version']) {
+  return spawnSync(OLD ?? '', [script, ...args], { encoding: 'utf8', env, cwd: folder });
 }
 
 describe.skipIf(OLD === null)('handbill under a Node.js that is too old', () => {
   it('says in a project what to install there', () => {
     const script = installIn(folder);
     writeFileSync(join(folder, 'package.json'), '{}');
-    const { status, stderr } = run(script);
-    expect(status).toBe(2);
-    expect(stderr).toContain('handbill needs Node.js 24 or newer; this is ');
+    const { status, stdout, stderr } = run(script);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^handbill needs Node\.js 24 or newer; this is \d+\.\d+\.\d+ \(\S+\)\.\n/);
     expect(stderr).toContain(
       `Fix: run \`npm install --save-dev --save-exact node@${VERSION}\` in ${folder}. It installs the right one.`,
+    );
+  });
+
+  it('says what to run in a clone, after an install without scripts, and where it was installed for all projects', () => {
+    const clone = join(folder, 'clone');
+    cpSync(join(ROOT, 'dist'), join(clone, 'dist'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(clone, 'package.json'));
+    expect(run(join(clone, 'dist', 'cli.js')).stderr).toContain(`Fix: run \`npm ci\` in ${clone}. `);
+    const shop = join(folder, 'shop');
+    const script = installIn(shop);
+    writeFileSync(join(shop, 'package.json'), '{}');
+    nodeIn(shop);
+    rmSync(join(shop, 'node_modules', 'node', 'bin'), { recursive: true });
+    expect(run(script).stderr).toContain(`Fix: run \`npm rebuild node\` in ${shop}. `);
+    const everywhere = installIn(join(folder, 'lib'));
+    expect(run(everywhere, {}, ['init', 'my shop']).stderr).toContain(
+      `\n  npx --yes --package=node@${VERSION} -- node ${everywhere} init 'my shop'\n`,
     );
   });
 
@@ -79,7 +96,21 @@ describe.skipIf(OLD === null)('handbill under a Node.js that is too old', () => 
     const script = installIn(folder);
     nodeIn(folder);
     expect(run(script)).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    const wrong = run(join(ROOT, 'dist', 'cli.js'), {}, ['valdate']);
+    expect(wrong).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('validate') });
   });
+
+  // The sandbox ends in good order, with status 0, at any of them: this process must neither end before it nor keep it.
+  it.each<NodeJS.Signals>(['SIGINT', 'SIGTERM', 'SIGHUP'])(
+    'passes %s on, and ends as the other does',
+    async (signal) => {
+      const parent = spawn(OLD ?? '', [join(ROOT, 'dist', 'cli.js'), 'sandbox', '--port', '0'], { cwd: folder });
+      const ended = once(parent, 'close');
+      await once(parent.stdout, 'data');
+      parent.kill(signal);
+      expect(await ended).toEqual([0, null]);
+    },
+  );
 
   it('does not run under one that is too old as well', () => {
     const script = installIn(folder);

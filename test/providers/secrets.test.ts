@@ -107,8 +107,8 @@ it.each([...BUILT_IN, OWN_FILE])('$name: no command shows or keeps a secret', as
     shown.push(out, err);
   };
   const at = ['--env', 'production'] as const;
-  await run('preview', 'hello', ...at);
   await run('preview', 'hello', ...at, '--format', 'json');
+  if (known === OWN_FILE) await run('preview', 'hello', ...at);
   const [to] = known.examples.requests[0]?.message.channel === 'email' ? ['ann@example.com'] : ['+447700900001'];
   await run('send', 'hello', ...at, '--yes', '--test-to', to ?? '');
   await run('send', 'hello', ...at, '--yes', '--test-to', to ?? '', '--format', 'json');
@@ -118,7 +118,9 @@ it.each([...BUILT_IN, OWN_FILE])('$name: no command shows or keeps a secret', as
   for (let i = 0; i < 4; i += 1) await run('send', 'hello', ...at, '--yes');
   expect(server.requests.length).toBeGreaterThan(all);
   await run('doubt', 'list');
-  for (const format of ['text', 'json', 'jsonl', 'html', 'csv']) await run('report', 'hello', '--format', format);
+  // A report says nothing of how requests are made: every format for one of them, and the fullest for the others.
+  const formats = known === OWN_FILE ? ['text', 'json', 'jsonl', 'html', 'csv'] : ['jsonl'];
+  for (const format of formats) await run('report', 'hello', '--format', format);
   await run('runs', '--format', 'json');
   await run('doctor', ...at);
   const redact = createRedactor([SECRET]);
