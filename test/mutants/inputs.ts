@@ -205,7 +205,7 @@ export const INPUTS: readonly Mutant[] = [
     file: 'src/campaign/sources.ts',
     was: "if (options.recipients === '-') {",
     is: "if (options.recipients === '-' && options.pipedList !== null) {",
-    proof: { in: 'cli/piped-list.test.ts', only: 'refuses it' },
+    proof: { in: 'cli/piped-list.test.ts', only: 'with the same bytes' },
   },
   {
     name: 'former-name-not-asked',
