@@ -76,7 +76,7 @@ export const SAMPLES: readonly string[] = [
   'test/library/{package,older-node}.test.ts',
   // A browser reads these pages, which `npm test` reads as text; and a person at a terminal sees these commands.
   'test/web/{charts,clicks,document,preview,preview-hostile,report-browser}.test.ts',
-  'test/web/{serve-names,serve-narrow,serve-now,serve-pages,serve-scale}.test.ts',
+  'test/web/{serve-names,serve-narrow,serve-now,serve-pages,serve-replies,serve-scale}.test.ts',
   'test/cli/terminal.test.ts',
   // Several processes that meet: sender and receiver, those on both sides of a pipe, and a git that lies.
   'test/e2e/came-back.test.ts',
