@@ -396,14 +396,8 @@ interface ReplyFilter {
   readonly numbers?: readonly number[];
 }
 
-interface ReplyCounts {
-  readonly all: number;
-  readonly review: number;
-  readonly 'opt-out': number;
-  /** Texts with a question mark. */
-  readonly questions: number;
-  readonly isLast: boolean;
-}
+/** `questions`: texts with a question mark. */
+type ReplyCounts = Readonly<Record<'all' | 'review' | 'opt-out' | 'questions', number>> & { readonly isLast: boolean };
 
 interface OptOutFacts {
   /** A word of opting in takes back an opt-out by reply, and no other. */

@@ -76,12 +76,14 @@ button,.button{cursor:pointer;font-weight:600;display:inline-block;color:var(--i
 button:hover,.button:hover,.choices a:hover{border-color:var(--link);text-decoration:none}
 button.main,.button.main{background:var(--link);border-color:var(--link);color:var(--paper)}
 button.quiet{font-weight:400;padding:0 var(--s8);min-height:1.75rem;font-size:var(--t13)}
+.brand,h2 a,.choices a{display:inline-block;min-height:1.5rem}
 .choices a{padding:0 var(--s12);border:1px solid var(--line);border-radius:var(--pill);color:var(--ink);white-space:nowrap}
 .choices a[aria-current],.site nav a[aria-current]{border-color:var(--link);background:var(--panel);font-weight:600;color:var(--ink)}
 .copied{display:inline-flex;gap:0 var(--s8);max-width:100%}
 .copied>:first-child{min-width:0}
 html:not(.copies) .copied button{display:none}
 #decided{position:sticky;bottom:var(--s8);z-index:1}tbody tr{scroll-margin-bottom:4rem}
+td .actions button{white-space:nowrap}@container (width > 52rem){td .actions{flex-wrap:nowrap}}
 fieldset{margin:var(--s12) 0;padding:var(--s8) var(--s12);border:1px solid var(--line);border-radius:var(--r8);min-width:0}
 .chosen,.chosen legend{background:var(--paper)}
 @media (min-width:52rem) and (min-height:40rem){.chosen{position:sticky;bottom:0;z-index:1}}
@@ -127,6 +129,9 @@ th[scope=row]:first-child{flex:1 0 100%;padding-block:0}
 td::before{${TITLED}}
 td:empty{display:none}
 .roomy{flex:1 0 100%}.roomy>*{flex:1}
+tr{position:relative}th[scope=row] a::after{content:"";position:absolute;inset:0}
+td :is(a,button,summary),th input{position:relative;z-index:1}
+:is(th,td,caption) a{display:inline-block;min-height:1.5rem}input[type=checkbox]{width:1.5rem;height:1.5rem}
 }}`;
 
 /** The font of figures in drawings is that which `textWidth` in charts/plot.ts expects. */

@@ -91,3 +91,37 @@ it.each([
   expect(await styleOf('.chosen', 'position')).toBe(position);
   expect(await styleOf('.chosen legend', 'backgroundColor')).toBe('rgb(255, 255, 255)');
 });
+
+/** Links and buttons that a thumb can miss; those inside a sentence are as high as its line. */
+const smallTargets = (page: Page): Promise<unknown> =>
+  page.evaluate(`[...document.querySelectorAll('a,button,input:not([type=hidden]),select,summary')]
+    .filter((one) => one.checkVisibility() && one.closest('p:not(.actions),dd,li,.hidden,.skip') === null)
+    .map((one) => [one.textContent.trim().slice(0, 30), one.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width > 1 && height < 24)
+    .map(([text, { height }]) => text + ': ' + height)`);
+
+it('on a phone every target is at least 24 px high, and a row opens wherever it is touched', async () => {
+  await using pages = await servePages(project.root, { allowActions: true });
+  const viewport = { width: 390, height: 844 };
+  await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, locale: 'en-GB' });
+  const { page } = watched;
+  const ofRun = [`/runs/${run}`, `/runs/${run}/recipients`, `/runs/${run}/recipients/1`];
+  for (const path of [
+    '/',
+    '/people',
+    '/campaigns',
+    '/suppressions',
+    '/replies',
+    '/doubt',
+    '/campaigns/past',
+    ...ofRun,
+  ]) {
+    await page.goto(pages.base + path);
+    expect([path, await smallTargets(page)]).toEqual([path, []]);
+  }
+  await page.goto(`${pages.base}/runs/${run}/recipients`);
+  const row = page.locator('tbody tr').first();
+  const { width = 0, height = 0 } = (await row.boundingBox()) ?? {};
+  await row.click({ position: { x: width - 5, y: height - 5 } });
+  await page.waitForURL(/\/recipients\/\d+$/);
+});

@@ -238,6 +238,18 @@ it('a decision that cannot be recorded brings its reply back, and says so', asyn
   expect(entered()).toEqual(['2 -', '1 -']);
 });
 
+it('the key of a row with several replies leads to the question', async () => {
+  receive([0, SHORT, 'review'], [1, SHORT, 'review']);
+  await using pages = await servePages(project.root, { allowActions: true });
+  await using watched = await openWatched(await sharedChromium(), pages.signInUrl ?? '');
+  const { page } = watched;
+  await page.goto(`${pages.base}/replies`);
+  await page.keyboard.press('o');
+  await page.getByRole('heading', { name: 'Record 2 replies as opt-out?' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  expect(entered()).toEqual(['2 -', '1 -']);
+});
+
 it('are decided about without JavaScript', async () => {
   receive([0, SHORT, 'review'], [1, SHORT, 'review'], [2, 'bye', 'review']);
   await using pages = await servePages(project.root, { allowActions: true });

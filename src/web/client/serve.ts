@@ -207,7 +207,7 @@ const UNDO_MS = 10_000;
 function offerDecisions(): void {
   const undo = document.querySelector('#decided button');
   if (undo === null) return;
-  if (document.activeElement === document.body) focusOn(document.querySelector('tr:has([data-decides])'));
+  if (document.activeElement === document.body) focusOn(document.querySelector('tr:has(button[name=as])'));
   document.addEventListener('submit', (event) => {
     const { target, submitter } = event;
     const row = target instanceof HTMLFormElement && 'decides' in target.dataset ? target.closest('tr') : null;
