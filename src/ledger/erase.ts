@@ -1,7 +1,7 @@
 import type { AddressTrace } from '../util/address-trace.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { ErasedRows, EventCounts, Hasher, PurgeStore } from './ledger.ts';
-import { DELETE_BY_MESSAGE, DELETE_BY_REFERENCE, KEEP, KEEP_HASH } from './purge.ts';
+import { KEEP_HASH, keepAsWords } from './purge.ts';
 import type { RunStore } from './runs.ts';
 import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
 
@@ -16,12 +16,8 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
   const eraseRows = ({ run, rows, keys, kept }: ErasedRows, address: string): EventCounts => {
     const { list, state } = runs.listOf(run);
     if (list !== run.list || state !== 'finished') throw new Error(`Run ${run.id} is not as it was read.`);
-    let [reports, replies] = [0, 0];
-    for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
-      if (delivery !== null) statement(KEEP)(delivery, list, step, row);
-      if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
-      if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
-    }
+    const reports = keepAsWords(statement, run, list, kept);
+    let replies = 0;
     for (const row of rows) {
       statement(CLEAR_ROW)(list, row);
       replies += statement('DELETE FROM replies WHERE run = ? AND row = ?')(run.number, row);

@@ -209,7 +209,6 @@ function replyIdentity({ replyId, from, to, text, atMs }: Reply): readonly (stri
   return [replyId, from, to, text, atMs];
 }
 
-/** Columns as in `BY_REFERENCE`. */
 export function toReport(row: readonly Value[]): DeliveryRecord {
   return {
     number: Number(row[0]),
@@ -245,13 +244,13 @@ const HOLDERS_OF_REPORT = 'SELECT environment FROM delivery_reports WHERE digest
 
 const HOLDERS_OF_REPLY = 'SELECT environment FROM replies WHERE digest = ?';
 
-const BY_REFERENCE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
-    happened_at, received_at, source, environment FROM delivery_reports
-  WHERE reference = ? ORDER BY number`;
+/** As `toReport` reads it. */
+export const REPORTS = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
+    happened_at, received_at, source, environment FROM delivery_reports`;
 
-const BY_MESSAGE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
-    happened_at, received_at, source, environment FROM delivery_reports
-  WHERE message_id = ? ORDER BY number`;
+const BY_REFERENCE = `${REPORTS} WHERE reference = ? ORDER BY number`;
+
+const BY_MESSAGE = `${REPORTS} WHERE message_id = ? ORDER BY number`;
 
 const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1) AS newest
   WHERE received_at >= ?`;

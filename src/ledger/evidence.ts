@@ -1,7 +1,7 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
-import { mismatchOf, toReport } from './events.ts';
+import { mismatchOf, REPORTS, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
 import { type CountStore, postedFromOf, resendOf } from './reading.ts';
 import type { RunRecord, SentMessage } from './records.ts';
@@ -75,8 +75,7 @@ const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.step, r.key, r.addr
     AND runs.state <> 'loading' AND runs.purged_at IS NULL
   ORDER BY r.list, r.step, r.row LIMIT ?4`;
 
-const QUOTING = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash, happened_at,
-    received_at, source, environment FROM delivery_reports
+const QUOTING = `${REPORTS}
   WHERE address = ? AND text_hash = ? AND environment = ? AND reference IS NULL
     AND coalesce(happened_at, received_at) BETWEEN ? AND ? ORDER BY number`;
 
@@ -222,12 +221,10 @@ function saidStates(connection: Connection): SaidStates {
 const BITS: ReadonlyMap<DeliveryState, number> = new Map(DELIVERY_STATES.map((state, i) => [state, 1 << i]));
 
 // One message can be in a batch several times, under the same id.
-const BY_MESSAGE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
+const NAMED = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
     coalesce(said.happened_at, said.received_at)
-  FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.message_id = asked.value`;
-
-const BY_REFERENCE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
-    coalesce(said.happened_at, said.received_at)
-  FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.reference = asked.value`;
+  FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said`;
+const BY_MESSAGE = `${NAMED} ON said.message_id = asked.value`;
+const BY_REFERENCE = `${NAMED} ON said.reference = asked.value`;
 
 const HAS_REFERENCES = 'SELECT 1 FROM delivery_reports WHERE reference IS NOT NULL LIMIT 1';

@@ -1,6 +1,6 @@
 import type { Connection, Statement, Value } from './connection.ts';
 import { lazily } from './connection.ts';
-import type { EventCounts, Hasher, PurgeStore } from './ledger.ts';
+import type { EventCounts, Hasher, KeptDelivery, PurgeStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -171,6 +171,22 @@ export const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, topic, key_id, re
     OR (suppressed_hashes.until_at IS NOT NULL
       AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at))`;
 
+/** Delivery results become words in the rows, and the reports go. Inside a transaction; returns how many reports. */
+export function keepAsWords(
+  statement: (sql: string) => Statement,
+  run: RunRecord,
+  list: number,
+  kept: readonly KeptDelivery[],
+): number {
+  let reports = 0;
+  for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
+    if (delivery !== null) statement(KEEP)(delivery, list, step, row);
+    if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
+    if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
+  }
+  return reports;
+}
+
 const BATCH_EVENTS = 5_000;
 
 type EventPurge = Pick<
@@ -213,18 +229,8 @@ function eventPurge(
   }
 
   return {
-    keepDeliveries(run, kept) {
-      return step(3 * kept.length, () => {
-        const { list } = runs.listOf(run);
-        let reports = 0;
-        for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
-          if (delivery !== null) statement(KEEP)(delivery, list, step, row);
-          if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
-          if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
-        }
-        return reports;
-      });
-    },
+    keepDeliveries: (run, kept) =>
+      step(3 * kept.length, () => keepAsWords(statement, run, runs.listOf(run).list, kept)),
 
     *forgetReplies({ number }) {
       for (let count = BATCH_EVENTS; count === BATCH_EVENTS; ) {
@@ -267,13 +273,13 @@ function eventPurge(
 
 const NONE: EventCounts = { reports: 0, replies: 0, unread: 0 };
 
-export const DELETE_BY_REFERENCE = 'DELETE FROM delivery_reports WHERE reference = ?';
+const DELETE_BY_REFERENCE = 'DELETE FROM delivery_reports WHERE reference = ?';
 
 // Another environment may have the same id.
-export const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
+const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
 
 // A result that a person entered stays, whatever a report says that came in while a purge was killed.
-export const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND step = ? AND row = ?
+const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND step = ? AND row = ?
   AND (delivery IS NULL OR (delivery <> 'replied' AND delivery <> 'opted-out'))`;
 
 // A reply that may mean to opt out stays until a person has read it: else its sender would be sent to again.
