@@ -26,12 +26,7 @@ export interface ProjectOptions {
 export type Confirm<Question> = boolean | ((question: Question) => boolean | Promise<boolean>);
 
 /** `ProjectOptions` with every default filled in. */
-export interface ResolvedOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-  readonly ledger?: string | undefined;
-}
+export type ResolvedOptions = Required<Omit<ProjectOptions, 'ledger'>> & Pick<ProjectOptions, 'ledger'>;
 
 /** Fills in the defaults: the only place where the library reads from the process. */
 export function resolveOptions(options: ProjectOptions): ResolvedOptions {

@@ -165,13 +165,14 @@ export function preview(target: string, options: PreviewOptions = {}): Preview {
   };
 }
 
-interface PreviewHooks extends Metered {
-  /** Previews a start of `send` with these options; default: `send` without options. */
-  readonly start?: PreviewedStart;
-}
-
-/** As `preview`, but one loop over the rows, with their plan. Throws exit 2 for an error of the campaign as a whole. */
-export async function previewRows(target: string, given: PreviewOptions & PreviewHooks = {}): Promise<PreviewRows> {
+/**
+ * As `preview`, but one loop over the rows, with their plan. Throws exit 2 for an error of the campaign as a whole.
+ * @param given - `start`: previews a start of `send` with these options; default: `send` without options
+ */
+export async function previewRows(
+  target: string,
+  given: PreviewOptions & Metered & { readonly start?: PreviewedStart } = {},
+): Promise<PreviewRows> {
   checkNumbers(given, PREVIEW);
   checkAllow(given);
   const options = withDefaults(given);

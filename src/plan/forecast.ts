@@ -48,16 +48,13 @@ export function forecast(
   return { finishedMs: null, expire: lastMs === endMs ? Math.ceil(rest - 1e-6) : 0 };
 }
 
-interface ForecastOptions {
-  readonly nowMs: number;
-  /** Requests a second of this start, where it sets a rate. */
-  readonly ratePerSecond?: number | null;
-}
-
-/** Begins at the occurrence's instant where that is later. Null: neither a rate nor a window bounds the run. */
+/**
+ * Begins at the occurrence's instant where that is later. Null: neither a rate nor a window bounds the run.
+ * @param ratePerSecond - of this start, where it sets one
+ */
 export async function createForecaster(
   plan: Plan,
-  { nowMs, ratePerSecond = null }: ForecastOptions,
+  { nowMs, ratePerSecond = null }: { readonly nowMs: number; readonly ratePerSecond?: number | null },
 ): Promise<Forecaster | null> {
   const { campaign, environment, recipientsPerRequest } = plan;
   const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond].filter((rate) => rate !== null);

@@ -127,18 +127,12 @@ export function hasCost({ send, deferred }: Pick<Estimate, 'send' | 'deferred'>)
   return send + Object.keys(deferred).length > 0;
 }
 
-/** `limit` as a sentence names it, and the key that sets it. */
-interface CostLimit {
-  readonly limit: string;
-  readonly key: string;
-}
-
-/** A cost that is not known may be above the limit: it refuses as well. */
+/** A cost that is not known may be above the limit (as a sentence names it): it refuses as well. */
 export function unknownCosts(
   campaign: Campaign,
   { costMicros, unpriced }: Pick<Estimate, 'costMicros' | 'unpriced'>,
   worst: Pick<WorstRows, 'unpriced'>,
-  { limit, key }: CostLimit,
+  { limit, key }: { readonly limit: string; readonly key: string },
 ): readonly Diagnostic[] {
   if (costMicros === null) {
     const message = `What the plan costs is not known, so that ${limit} cannot be kept.`;

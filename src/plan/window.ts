@@ -21,13 +21,6 @@ export interface WindowGate {
   calendars(recipient: Recipient): readonly Calendar[] | null;
 }
 
-interface GateOptions {
-  /** Ms since 1970. */
-  readonly now: () => number;
-  /** First start of the run, which dates a relative validity. */
-  readonly startMs: number;
-}
-
 /** The state of one recipient holds for all of them, until it changes. */
 interface Group {
   readonly calendars: readonly Calendar[];
@@ -38,8 +31,14 @@ interface Group {
   closed: Closed | null;
 }
 
-/** Null without a window. Loading costs some 40 ms, and half a millisecond for each zone. */
-export async function createWindowGate(plan: Plan, options: GateOptions): Promise<WindowGate | null> {
+/**
+ * Null without a window. Loading costs some 40 ms, and half a millisecond for each zone.
+ * @param options - `startMs`: the first start of the run, which dates a relative validity
+ */
+export async function createWindowGate(
+  plan: Plan,
+  options: { readonly now: () => number; readonly startMs: number },
+): Promise<WindowGate | null> {
   const { window, notAfterMs } = plan.campaign.send;
   if (window === null) return null;
   const [{ createCalendar, openingOf, rulesFor, wallText }, { createZoneReader }] = await Promise.all([

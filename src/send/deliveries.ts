@@ -1,5 +1,13 @@
 import { SKEW_MS } from '../ledger/events.ts';
-import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
+import type {
+  DeliveryRecord,
+  InDoubtRow,
+  JoinFacts,
+  Judged,
+  KeptDelivery,
+  Ledger,
+  UnreachedRow,
+} from '../ledger/ledger.ts';
 import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
 
 import type {
@@ -9,7 +17,6 @@ import type {
   Outcome,
   OutcomeState,
   StepOutcome,
-  StopEnds,
   Totals,
   UnmatchedReason,
 } from '../model.ts';
@@ -487,16 +494,7 @@ function quoted(events: EvidenceEvents, row: InDoubtRow): DeliveryRecord | null 
   return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
 }
 
-interface JoinOptions {
-  /** From handbill.yaml: a word of opting in takes back an opt-out by reply. */
-  readonly startLifts: boolean;
-  readonly stopEnds: StopEnds;
-  readonly now: () => number;
-}
-
 /** Finds the messages of replies that came in since the last call; costs nothing if there are none. */
-export function joinReplies({ events }: Pick<Ledger, 'events'>, { startLifts, stopEnds, now }: JoinOptions): void {
-  if (!events.hasUnjoined()) return;
-  const steps = events.joinReplies({ startLifts, stopEnds, now, referencesOf: createReferences });
-  for (const _ of steps);
+export function joinReplies({ events }: Pick<Ledger, 'events'>, facts: Omit<JoinFacts, 'referencesOf'>): void {
+  if (events.hasUnjoined()) for (const _ of events.joinReplies({ ...facts, referencesOf: createReferences }));
 }
