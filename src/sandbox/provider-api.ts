@@ -36,12 +36,6 @@ export interface ProviderRequest {
   readonly form: RequestFile;
 }
 
-interface ProviderAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
 /** The API of a provider file: what it takes, and what it answers. */
 export interface ProviderApi {
   readonly title: string;
@@ -62,7 +56,7 @@ export interface ProviderApi {
    * @param status - of the examples that fit, one like this is taken
    * @param id - of the message, where it is taken
    */
-  answer(words: readonly Word[], status: number, request: ProviderRequest, id: string): ProviderAnswer;
+  answer(words: readonly Word[], status: number, request: ProviderRequest, id: string): ReturnType<typeof written>;
 }
 
 /** @param captured - are given one after another, without regard to recipients; null: the examples answer */

@@ -5,6 +5,8 @@ import type { SandboxEvent } from './form.ts';
 import replies from './replies.json' with { type: 'json' };
 import { type Delays, ENDS, type Shares } from './webhook.ts';
 
+type What = SandboxEvent['what'];
+
 /** From 0 to 1, without 1. */
 type Chance = () => number;
 
@@ -52,7 +54,7 @@ function isForEveryPhone(channel: string): boolean {
   return /^(?:sms|voice|email)$/i.test(channel);
 }
 
-function reportOf(report: ReportWord, channel: string, given?: string): SandboxEvent['what'] {
+function reportOf(report: ReportWord, channel: string, given?: string): What {
   const unreachable = isForEveryPhone(channel) ? 'unknown-subscriber' : 'channel-not-supported';
   const code = given ?? (report === 'undeliverable' ? unreachable : USUAL_ERRORS[report]);
   if (code === undefined) return { report };
@@ -60,29 +62,18 @@ function reportOf(report: ReportWord, channel: string, given?: string): SandboxE
   return { report, error: { code, detail } };
 }
 
-/** In the order of the events. */
-interface Feedback {
-  readonly whats: readonly SandboxEvent['what'][];
-  /** The last report is posted first. */
-  readonly isReordered: boolean;
-  /** The first report of the end is posted before the request is answered. */
-  readonly isEarly: boolean;
-  readonly isLate: boolean;
-}
-
-function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): Feedback {
+function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): readonly What[] {
   const { richOnly, error, replies: texts = [] } = ending;
   const from = ending.repliesBare === true ? bareNumber(to) : to;
   const words = richOnly === true && isForEveryPhone(channel) ? (['sent', 'delivered'] as const) : reports;
-  const whats = [
+  return [
     ...words.map((word, i) => reportOf(word, channel, i === words.length - 1 && words === reports ? error : undefined)),
     ...texts.map((reply) => ({ reply, from })),
   ];
-  return { whats, isReordered: false, isEarly: false, isLate: false };
 }
 
-function drawFeedback(shares: Shares, to: string, channel: string, chance: Chance): Feedback {
-  const whats: SandboxEvent['what'][] = [];
+function drawFeedback(shares: Shares, to: string, channel: string, chance: Chance): readonly What[] {
+  const whats: What[] = [];
   const reply = (texts: readonly string[]): void => {
     const text = pick(texts, chance);
     whats.push({ reply: text, from: chance() < shares.respelled ? respell(to, chance) : to });
@@ -103,44 +94,34 @@ function drawFeedback(shares: Shares, to: string, channel: string, chance: Chanc
       if (chance() < shares.start) reply(replies.start);
     } else if (drawn < shares.stop + shares.reply) reply(chance() < 0.5 ? replies.ordinary : replies.survey);
   }
-  return {
-    whats,
-    isReordered: chance() < shares.reordered,
-    isEarly: chance() < shares.early,
-    isLate: chance() < shares.late,
-  };
+  return whats;
 }
 
-/** Times are in milliseconds since the message was taken. */
-interface TimedFeedback {
-  readonly what: SandboxEvent['what'];
-  readonly happenedMs: number;
-  /** When it is posted; absent: before the request is answered. */
-  readonly postedMs: number | undefined;
-}
-
-/** Times differ where posts overtake each other, come late or twice. */
+/**
+ * What happens to a message, in order, in milliseconds since it was taken. `postedMs`: undefined before the request is
+ * answered. The times differ where posts overtake each other, come late or twice.
+ */
 export function planFeedback(
   ending: Ending | undefined,
   to: string,
   channel: string,
   { shares, delaysMs }: { readonly shares: Shares; readonly delaysMs: Delays },
   chance: Chance,
-): TimedFeedback[] {
-  const feedback =
-    ending?.reports === undefined
-      ? drawFeedback(shares, to, channel, chance)
-      : feedbackOf(ending, ending.reports, to, channel);
-  const { whats } = feedback;
+) {
+  const isDrawn = ending?.reports === undefined;
+  const whats = isDrawn ? drawFeedback(shares, to, channel, chance) : feedbackOf(ending, ending.reports, to, channel);
+  const [isReordered, isEarly, isLate] = [shares.reordered, shares.early, shares.late].map(
+    (share) => isDrawn && chance() < share,
+  );
   let atMs = 0;
   const happened = whats.map((what) => {
     atMs += delayOf(what, delaysMs) * (0.5 + chance());
     return Math.round(atMs);
   });
-  const posted: (number | undefined)[] = feedback.isReordered ? reordered(whats, happened) : [...happened];
+  const posted: (number | undefined)[] = isReordered ? reordered(whats, happened) : [...happened];
   const end = whats.findIndex((what) => 'report' in what && what.report !== 'queued' && what.report !== 'sent');
-  if (feedback.isLate && end >= 0) posted[end] = (happened[end] ?? 0) + delaysMs.late;
-  if (feedback.isEarly && end >= 0) {
+  if (isLate && end >= 0) posted[end] = (happened[end] ?? 0) + delaysMs.late;
+  if (isEarly && end >= 0) {
     posted[end] = undefined;
     // Everything that was posted before the answer had happened by then.
     happened.fill(0, 0, end + 1);
@@ -153,14 +134,14 @@ export function planFeedback(
   return [...timed, ...again];
 }
 
-function delayOf(what: SandboxEvent['what'], delaysMs: Delays): number {
+function delayOf(what: What, delaysMs: Delays): number {
   if ('reply' in what) return delaysMs.reply;
   if (what.report === 'queued') return 0;
   return what.report === 'sent' || what.report === 'read' ? delaysMs[what.report] : delaysMs.delivered;
 }
 
 /** Each has the time of the one whose place it takes; replies stay. */
-function reordered(whats: readonly SandboxEvent['what'][], happened: readonly number[]): number[] {
+function reordered(whats: readonly What[], happened: readonly number[]): number[] {
   const reports = [...whats.keys()].filter((i) => whats[i] !== undefined && 'report' in whats[i]);
   const times = reports.map((i) => happened[i] ?? 0).reverse();
   return happened.map((atMs, i) => times[reports.indexOf(i)] ?? atMs);
