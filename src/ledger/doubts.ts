@@ -16,7 +16,7 @@ export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolut
 const BATCH_ROWS = 1000;
 
 export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
-  // Prepared when needed: few runs do, and a ledger of version 1 that is only read lacks the table.
+  // Prepared when needed, which is for few runs.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 

@@ -31,7 +31,7 @@ export interface PlanFile {
   readonly signatures?: readonly string[];
 }
 
-/** Approves a campaign and its templates until a day. Version 2 keeps handbill 0.1 from sending it. */
+/** Approves a campaign and its templates until a day. Its version tells it from a plan of one occurrence. */
 export interface StandingPlan extends Omit<PlanFile, 'version' | 'occurrence' | 'recipients' | 'allow' | 'estimate'> {
   readonly version: 2;
   /** `until`: the last day on which a run may start, in UTC. */
