@@ -98,7 +98,7 @@ function drawFeedback(shares: Shares, to: string, channel: string, chance: Chanc
 }
 
 /**
- * What happens to a message, in order, in milliseconds since it was taken. `postedMs`: undefined before the request is
+ * The events of a message, in order; times are in ms since it was taken. `postedMs`: undefined before the request is
  * answered. The times differ where posts overtake each other, come late or twice.
  */
 export function planFeedback(
