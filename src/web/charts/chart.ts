@@ -57,10 +57,10 @@ ${content}</figure>
 `;
 }
 
-/** A bar on its rail, from and to in percent. Any value above zero is visible. */
-export function track(from: number, to: number, tone: Tone): Html {
-  const width = to > from ? Math.max(to - from, 0.4) : 0;
-  return html`<svg class="track ${toneClass(tone)}" width="100%" height="9" aria-hidden="true"><rect class="rail" width="100%" height="9" rx="2"/><rect class="fill" x="${round(Math.min(from, 100 - width))}%" width="${round(width)}%" height="9" rx="2"/></svg>`;
+/** A bar on its rail, in percent. Any value above zero is visible. */
+export function track(share: number, tone: Tone): Html {
+  const width = share > 0 ? Math.max(share, 0.4) : 0;
+  return html`<svg class="track ${toneClass(tone)}" width="100%" height="9" aria-hidden="true"><rect class="rail" width="100%" height="9" rx="2"/><rect class="fill" width="${round(width)}%" height="9" rx="2"/></svg>`;
 }
 
 interface Part {
@@ -79,7 +79,7 @@ export function barChart(title: string, bars: readonly Part[], { number, percent
   const most = Math.max(...bars.map(({ value }) => value), 1);
   const total = bars.reduce((sum, { value }) => sum + value, 0);
   const rows = bars.map(({ label, value, tone = 'plain' }) =>
-    barRow(label, number(value), percent(value, total), track(0, (value / most) * 100, tone)),
+    barRow(label, number(value), percent(value, total), track((value / most) * 100, tone)),
   );
   const [shown, rest] = [rows.slice(0, MOST_BARS), rows.slice(MOST_BARS)];
   const more = html`<details><summary>${number(rest.length)} more</summary>

@@ -13,7 +13,8 @@ export interface Formats extends ReportFormats {
 
 function createFormats(locale: string, timeZone: string): Formats {
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
-  const isEnglish = /^en\b/.test(locale);
+  // The name of a month is in another language than the page.
+  const language = /^en\b/.test(locale) ? null : html` lang="${locale}"`;
   const days = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone });
   const own = formatsIn(locale, timeZone);
   const dayOf = createDayOf(timeZone);
@@ -22,15 +23,12 @@ function createFormats(locale: string, timeZone: string): Formats {
     soon(ms, nowMs) {
       const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
       const day = ahead === 0 ? '' : ahead === 1 ? 'tomorrow ' : `${days.format(ms)}, `;
-      return html`<time datetime="${new Date(ms).toISOString()}"${isEnglish || ahead < 2 ? null : html` lang="${locale}"`}>${day}${own.clock(ms)}</time>`;
+      return html`<time datetime="${new Date(ms).toISOString()}"${ahead < 2 ? null : language}>${day}${own.clock(ms)}</time>`;
     },
     time(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : value;
       if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
-      const [iso, text] = [new Date(ms).toISOString(), times.format(ms)];
-      // Where the month has a name in another language than the page.
-      if (isEnglish) return html`<time datetime="${iso}">${text}</time>`;
-      return html`<time datetime="${iso}" lang="${locale}">${text}</time>`;
+      return html`<time datetime="${new Date(ms).toISOString()}"${language}>${times.format(ms)}</time>`;
     },
   };
 }

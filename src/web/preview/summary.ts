@@ -132,7 +132,7 @@ function countryTable({ countries, costMicros, currency }: Estimate, { number, m
   const rows = all.map(([code, one]) => ({
     cells: [
       countryName(code),
-      html`${number(one.messages)}${track(0, (one.messages / most) * 100, 'plain')}`,
+      html`${number(one.messages)}${track((one.messages / most) * 100, 'plain')}`,
       number(one.parts),
       ...(isPriced ? [one.costMicros === null ? 'no price' : money(unitsOf(one.costMicros), currency)] : []),
     ],
