@@ -347,7 +347,7 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
   parser.on('error', () => {});
 
   function take(fields: string[], info: InfoRecord): null {
-    if (fault === null && fields.some((field) => field.includes('"'))) fault = quoteFault(info.bytes);
+    if (fault === null && fields.some(hasQuote)) fault = quoteFault(info.bytes);
     const isEmptyLine = fields.length === 1 && fields[0] === '' && held[start - heldFrom] !== QUOTE;
     checkSize(info.bytes);
     if (!isEmptyLine && fault === null) records.push({ fields, line });
@@ -396,6 +396,14 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
 }
 
 const QUOTE = 0x22;
+
+function hasQuote(field: string): boolean {
+  return field.includes('"');
+}
+
+function isFormula(field: string): boolean {
+  return field.startsWith('="');
+}
 
 interface Source {
   readonly text: TextPieces;
@@ -446,10 +454,7 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   function toRows(batch: readonly CsvRecord[]): Row[] {
     const rows: Row[] = [];
     for (const { fields, line } of batch) {
-      const cells =
-        isEscaped || fields.some((field) => field.startsWith('="'))
-          ? fields.map((field) => cellOf(field, isEscaped))
-          : fields;
+      const cells = isEscaped || fields.some(isFormula) ? fields.map((field) => cellOf(field, isEscaped)) : fields;
       if (isGarbled && garbled === null) {
         const found = garbledIn(fields.join(' | '));
         if (found !== null) garbled = garbledText(file, line, found.found, found.isLost);
