@@ -56,7 +56,10 @@ export const SCHEDULE = {
 } as const satisfies OptionTable;
 
 /** The number of times that are listed, and the instant from which. */
-export interface ScheduleOptions extends ProjectOptions, OptionsOf<typeof SCHEDULE> {}
+export interface ScheduleOptions extends ProjectOptions, OptionsOf<typeof SCHEDULE> {
+  /** @internal No later occurrences. */
+  readonly untilMs?: number;
+}
 
 export interface ScheduledCampaign {
   readonly campaign: string;
@@ -106,7 +109,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
     ledger: options.ledger,
   });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
-    const { notAfterMs } = campaign.send;
+    const notAfterMs = Math.min(campaign.send.notAfterMs ?? Infinity, options.untilMs ?? Infinity);
     const next = upcoming(clock, timeZone, { fromMs, count: options.next ?? 5, notAfterMs });
     return { campaign: campaign.name, file: campaign.file, cron, at: at?.written ?? null, timeZone, missed, next };
   });

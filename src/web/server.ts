@@ -8,6 +8,7 @@ import { parse, serialize } from 'hono/utils/cookie';
 import { HandbillError, problem, refuse } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
+import { pauseText } from '../report/pause-words.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { html } from '../util/escape.ts';
 import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
@@ -19,7 +20,7 @@ import { address } from './kit.ts';
 import type { Live } from './live.ts';
 import type { Formats } from './pages/format.ts';
 import { type Content, messagePage, type Notice, servePage, type View } from './pages/layout.ts';
-import { makePage, troublePage } from './pages/pages.ts';
+import { makePage, troublePage, withBanner } from './pages/pages.ts';
 import { noRun, runOf, type Site } from './site.ts';
 
 interface RunningPages {
@@ -212,7 +213,8 @@ function askedOf(needs: AppNeeds, c: Req, url: URL, patienceMs: number) {
 function show(needs: AppNeeds, c: Req, content: Content): Response {
   const session = sessionOf(needs, c);
   const view = viewOf(needs, c, new URL(c.req.url), session);
-  const { text, policy } = servePage({ ...view, notice: session?.notice ?? null }, content, needs.script);
+  const whole = needs.isPrivate && session === null ? content : withBanner(needs.site, view, content);
+  const { text, policy } = servePage({ ...view, notice: session?.notice ?? null }, whole, needs.script);
   // Shown once.
   if (session !== null) session.notice = null;
   const headers = { ...SAFE_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
@@ -298,6 +300,11 @@ async function streamed(
   type = 'text/html; charset=utf-8',
 ): Promise<Response> {
   const encoder = new TextEncoder();
+  const pauses =
+    needs.site.keeper
+      .current()
+      ?.ledger.pauses()
+      .map((pause) => html` <b>${pauseText(pause)}</b>`) ?? [];
   const first = await pieces.next();
   const policy = "frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
   const headers = { ...SAFE_HEADERS, 'Content-Type': type, 'Content-Security-Policy': policy };
@@ -308,7 +315,8 @@ async function streamed(
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      const way = html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a></nav>\n`.markup;
+      const way =
+        html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a>${pauses}</nav>\n`.markup;
       if (first.done === true) return;
       controller.enqueue(encoder.encode(first.value.replace('<body>\n', (body) => body + way)));
     },

@@ -10,6 +10,11 @@ import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import { type Content, messagePage, type View } from './pages/layout.ts';
 import type { PreviewNode } from './preview/nodes.ts';
 
+/** How far the first page says what goes out by schedule. */
+export const DAYS_AHEAD = 14;
+/** For each campaign. */
+export const MOST_COMING = 1000;
+
 export interface Site {
   readonly context: Pick<CommandContext, 'cwd' | 'env' | 'now'>;
   readonly reading: ProjectReading;

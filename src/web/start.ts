@@ -7,6 +7,7 @@ import { type ScheduleResult, schedule } from '../operations/schedule.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
+import { DAY_MS } from '../util/time.ts';
 import { clientScript } from './client-script.ts';
 import { createRunStats } from './counts.ts';
 import { keepLedger } from './ledger.ts';
@@ -14,7 +15,7 @@ import { createLive } from './live.ts';
 import { SERVE, type ServeOptions } from './options.ts';
 import { formatsByLocale } from './pages/format.ts';
 import { createSessions, startPages } from './server.ts';
-import type { Site } from './site.ts';
+import { DAYS_AHEAD, MOST_COMING, type Site } from './site.ts';
 
 /** Pages that are served. */
 export interface Serving extends AsyncDisposable {
@@ -58,7 +59,9 @@ export async function startServing(
     campaigns: options.campaigns ?? [],
     phone: createPhoneReader(countryOf(reading)),
     people: createPeopleOf(reading.project, { cwd, env }),
-    coming: createComing(() => schedule(options.campaigns ?? [], { cwd, env, now, next: 10 })),
+    coming: createComing(() =>
+      schedule(options.campaigns ?? [], { cwd, env, now, next: MOST_COMING, untilMs: now() + DAYS_AHEAD * DAY_MS }),
+    ),
   };
   let token: string | null = null;
   const { locale } = reading.project;

@@ -34,7 +34,7 @@ pre{white-space:pre-wrap}
 code{font:var(--t13)/1.5 var(--mono);overflow-wrap:anywhere}
 a{color:var(--link);text-decoration:none;text-underline-offset:.15em}
 a:hover,p a:not(.button),dd a,h2 a,.legend a,#attention a{text-decoration:underline}
-summary{cursor:pointer}
+summary{cursor:pointer;min-height:1.5rem}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:var(--r4)}
 .soft{color:var(--soft)}
 .soft,.hint,.legend,time,.when{font-variant-numeric:tabular-nums}

@@ -165,7 +165,6 @@ describe('what is done', () => {
     const see = async (path: string) => (await ask(pages.port, path, { headers: { cookie: known.cookie } })).text;
     const scope = { environment: 'sandbox', campaign: '' };
     expect(await see('/')).toContain('Pause sandbox</button>');
-    expect(await see(`/runs/${run}`)).toContain('Pause hello in sandbox</button>');
     const asked = await post(pages, '/pause', { ...scope, do: 'ask-pause' }, known);
     expect([asked.status, asked.text.includes('Pause sandbox?')]).toEqual([200, true]);
     const empty = await post(pages, '/pause', { ...scope, do: 'pause', reason: ' ' }, known);
@@ -175,12 +174,35 @@ describe('what is done', () => {
     for (const path of ['/', `/runs/${run}`, '/doubt', '/replies', '/suppressions', '/campaigns']) {
       expect(await see(path)).toMatch(/role="alert"><p><b>sandbox has been paused since .*wrong &lt;prices&gt;/);
     }
+    const question = await post(pages, '/suppressions', { do: 'ask-add', address: '+447700900001' }, known);
+    for (const text of [question.text, await see('/campaigns/preview?file=none'), await see('/none')]) {
+      expect(text).toContain('sandbox has been paused since');
+    }
     const signedOut = (await ask(pages.port, '/')).text;
     expect(signedOut).toContain('handbill resume --env sandbox');
     expect(signedOut).not.toContain('Resume</button>');
     expect((await post(pages, '/pause', { ...scope, do: 'ask-resume' }, known)).text).toContain('Resume sandbox?');
     await post(pages, '/pause', { ...scope, do: 'resume' }, known);
     expect(await see('/')).not.toContain('role="alert"');
+  });
+
+  it('offers no pause of a run that is over and that no other follows', async () => {
+    const name = 'once-and-over';
+    const [over, scheduled] = withLedger(project.path('.handbill/ledger.db'), (ledger) => [
+      recordRun(ledger, { campaign: name }, [{}]),
+      recordRun(ledger, { campaign: 'daily' }, [{}]),
+    ]);
+    project.write(
+      'campaigns/daily/campaign.yaml',
+      'name: daily\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello." }\nrecipients: people.csv\nschedule: { cron: 0 9 * * * }\n',
+    );
+    project.write('campaigns/daily/people.csv', 'msisdn\n+447400100000\n');
+    await using pages = await servePages(project.root, { allowActions: true });
+    const known = await signIn(pages);
+    const see = async (id: string) =>
+      (await ask(pages.port, `/runs/${id}`, { headers: { cookie: known.cookie } })).text;
+    expect(await see(over?.id ?? '')).not.toContain('ask-pause');
+    expect(await see(scheduled?.id ?? '')).toContain('Pause daily in sandbox</button>');
   });
 
   it('about a doubt that is none any more is refused in words', async () => {

@@ -67,7 +67,7 @@ describe('the first page', () => {
   it('says before the first run what goes out next, and no more than the files say', async () => {
     await using pages = await servePages(project.root);
     const { text } = await ask(pages.port, '/');
-    expect(partOf(text, 'next')).toContain('daily tomorrow 09:00 every day 09:00');
+    expect(partOf(text, 'next')).toContain('tomorrow 09:00 daily every day 09:00');
     expect(partOf(text, 'next')).not.toContain('later');
     expect(text).not.toContain('about');
     expect(partOf(text, 'attention').trim()).toBe('');
@@ -84,9 +84,43 @@ describe('the first page', () => {
     expect(text).toContain(`<a class="latest" href="/runs/${newest}">`);
     expect(partOf(text, 'runs')).toContain('3 11 of 12 sent, 1 not sent (1 suppressed). 2');
     // The last time one of twelve was left out by a rule.
-    expect(partOf(text, 'next')).toContain('tomorrow 09:00 about 11 people every day 09:00');
+    expect(partOf(text, 'next')).toContain('tomorrow 09:00 daily about 11 people every day 09:00');
     expect(partOf(text, 'attention')).toContain('2 recipients in doubt in 1 run');
     expect(partOf(text, 'budgets')).toContain('Money Budget of live');
+  });
+
+  it('says by day what goes out in two weeks, and of what goes out every few minutes only the first', async () => {
+    project.write('campaigns/twice/campaign.yaml', campaignOf('twice', 'schedule: { cron: "30 9,18 * * 1" }\n'));
+    project.write('campaigns/often/campaign.yaml', campaignOf('often', 'schedule: { cron: "*/5 * * * *" }\n'));
+    await using pages = await servePages(project.root);
+    const { text } = await ask(pages.port, '/');
+    const days = partOf(text, 'next').split('All of these days')[1] ?? '';
+    expect(days).toMatch(
+      /tomorrow 09:00 daily every day 09:00 Mon 23 Nov, 09:00 daily .* Mon 23 Nov, 09:30 , 18:30 twice /,
+    );
+    expect(days.match(/ daily /g)).toHaveLength(14);
+    expect(days.match(/ twice /g)).toHaveLength(2);
+    expect(days.match(/ often /g)).toHaveLength(1);
+  });
+
+  it('adds up what each campaign cost in this month, without the sandbox', async () => {
+    withLedger(ledgerPath(), (ledger) => {
+      const month = (campaign: string, days: number, count: number, environment = 'live') => {
+        const atMs = NOW - days * 86_400_000;
+        const rows = Array.from({ length: count }, (_, i) => ({ messageId: `${campaign}-${days}-${i}` }));
+        recordRun(ledger, { campaign, environment, occurrence: `d${days}`, atMs }, rows);
+      };
+      month('daily', 30, 500);
+      month('daily', 3, 12);
+      month('daily', 2, 13);
+      month('by-hand', 1, 50);
+      month('later', 1, 50, 'sandbox');
+      recordRun(ledger, { campaign: 'gone', environment: 'live', isKilled: true }, [{}, { state: 'pending' }]);
+    });
+    await using pages = await servePages(project.root);
+    expect(partOf((await ask(pages.port, '/')).text, 'budgets')).toMatch(
+      /Runs that began in 2026-11: 3\.04\. .* by-hand 2\.00 daily 1\.00 gone 0\.04 $/,
+    );
   });
 
   it('counts delivery reports in the bar of a campaign as in the words below it', async () => {

@@ -3,7 +3,7 @@ import { newestFirst } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
 import { endsOf } from '../../report/ends.ts';
-import { followUpText, whenText } from '../../schedule/occurrence.ts';
+import { clockOf, followUpText, upcoming, whenText } from '../../schedule/occurrence.ts';
 import { scheduleWords } from '../../schedule/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { type Judged, judging } from '../judged.ts';
@@ -37,7 +37,7 @@ export async function makeCampaign(site: Site, open: OpenLedger | null, asked: A
       'head',
       html`${crumbs([['Campaigns', '/campaigns']], name)}<div class="head"><h1>${name}</h1>${preview}</div>`,
     ),
-    live('next', await nextSection(site, view, now?.campaign ?? null)),
+    live('next', await nextSection(view, now?.campaign ?? null)),
     live(
       'runs',
       html`${runsSection(view, shown, runs.length, currency)}${pager('More runs', [
@@ -62,12 +62,14 @@ async function fileOf(site: Site, name: string) {
 
 type Own = NonNullable<Awaited<ReturnType<typeof fileOf>>>['campaign'];
 
-async function nextSection(site: Site, { formats, nowMs }: View, campaign: Own | null): Promise<Html> {
+async function nextSection({ formats, nowMs }: View, campaign: Own | null): Promise<Html> {
   if (campaign === null) return html``;
-  const { schedule, after, name } = campaign;
+  const { schedule, after, send } = campaign;
   if (schedule === null) return html`<p>${followUpText(after) ?? 'Sent by hand: it has no schedule.'}</p>`;
-  const scheduled = (await site.coming()).campaigns.find((one) => one.campaign === name);
-  const dates = (scheduled?.next ?? []).map(({ occurrence }) => Date.parse(occurrence)).filter((ms) => ms > nowMs);
+  const asked = { fromMs: nowMs, count: 10, notAfterMs: send.notAfterMs };
+  const dates = upcoming(await clockOf(schedule), schedule.timeZone, asked).map(({ occurrence }) =>
+    Date.parse(occurrence),
+  );
   const words = scheduleWords(schedule);
   const expression = words === whenText(schedule) ? '' : ` · ${whenText(schedule)}`;
   const list =

@@ -1,23 +1,24 @@
 import type { RunRecord } from '../../ledger/records.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
-import { budgetsNow, budgetText } from '../../plan/budget.ts';
+import { budgetsNow, budgetText, periodAt } from '../../plan/budget.ts';
+import { readPriceList } from '../../plan/estimate.ts';
 import { leftOf, progressOf, verdictOf } from '../../report/verdict.ts';
 import { scheduleWords } from '../../schedule/words.ts';
-import { stateOf } from '../../send/summary.ts';
+import { stateOf, summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { DAY_MS } from '../../util/time.ts';
+import { createDayOf } from '../../util/time.ts';
+import { track } from '../charts/chart.ts';
 import { campaignLink, type Judged, judging } from '../judged.ts';
 import { address, empty, pager, section, stateMark, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { endsBar } from '../sections.ts';
-import { type Asked, type Made, type Site, textOf, wholeOf } from '../site.ts';
+import { type Asked, DAYS_AHEAD, type Made, MOST_COMING, type Site, textOf, wholeOf } from '../site.ts';
 import { doubtCounts } from './doubt.ts';
 import { live, type View } from './layout.ts';
 import { toReview } from './replies.ts';
 
 const CAMPAIGNS_ON_A_PAGE = 25;
 const MOST_PRESSING = 10;
-const DAYS_AHEAD = 14;
 
 /** `/`: what is being sent, what needs a person, what goes out next, and the runs by campaign. */
 export async function makeNow(site: Site, open: OpenLedger | null, { view, query, patienceMs }: Asked): Promise<Made> {
@@ -49,7 +50,7 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
       ]),
     ),
     live('next', await nextSection(site, view, all, judges)),
-    live('budgets', moneySection(site, open, view)),
+    live('budgets', await moneySection(site, view, open, all, judges)),
     live(
       'runs',
       html`<section><h2>Recent runs</h2>${all.length === 0 ? null : filterForm(q)}${campaignsTable(view, lines, found.length, q)}${pager(
@@ -151,6 +152,7 @@ async function unsent(site: Site): Promise<readonly Html[]> {
   ];
 }
 
+/** The next time of each campaign, and all of the coming days, with as many people as the last time. */
 async function nextSection(
   site: Site,
   { formats, nowMs }: View,
@@ -158,44 +160,79 @@ async function nextSection(
   judges: ReturnType<typeof judging>,
 ): Promise<Html> {
   const { campaigns } = await site.coming();
-  const soon = campaigns
-    .flatMap((one) => {
-      const next = one.next.map(({ occurrence }) => Date.parse(occurrence)).find((ms) => ms > nowMs);
-      return next === undefined || next > nowMs + DAYS_AHEAD * DAY_MS ? [] : [{ ...one, nextMs: next }];
-    })
-    .toSorted((a, b) => a.nextMs - b.nextMs);
-  if (soon.length === 0) return html``;
   const sent = withoutTests(all);
-  const rows: { readonly cells: readonly (Html | string)[] }[] = [];
-  for (const { campaign, cron, at, timeZone, nextMs } of soon) {
-    const [last] = await judges.of(sent.filter(({ name }) => name === campaign).slice(0, 1));
+  const dayOf = createDayOf(formats.timeZone);
+  const days: { readonly name: string; readonly nextMs: number; readonly cells: readonly (Html | string)[] }[] = [];
+  for (const one of campaigns) {
+    const name = one.campaign;
+    const [last] = await judges.of(sent.filter((run) => run.name === name).slice(0, 1));
     const people = last?.figures == null ? (last?.run.rows ?? 0) : progressOf(last.report)[1];
-    const zone = timeZone === formats.timeZone ? '' : ` (${timeZone})`;
-    rows.push({
-      cells: [
-        campaignLink(campaign),
-        formats.soon(nextMs, nowMs),
-        people === 0 ? '' : `about ${formats.count(people, 'person', 'people')}`,
-        cron === null ? `once${zone}` : `${scheduleWords({ cron, at })}${zone}`,
-      ],
-    });
+    const about = people === 0 ? '' : `about ${formats.count(people, 'person', 'people')}`;
+    const zone = one.timeZone === formats.timeZone ? '' : ` (${one.timeZone})`;
+    const words = `${one.cron === null ? 'once' : scheduleWords(one)}${zone}`;
+    const times = one.next.map(({ occurrence }) => Date.parse(occurrence)).filter((ms) => ms > nowMs);
+    // A campaign that goes out too often for the list has its first day only, and its schedule in words.
+    const byDay = [...Map.groupBy(times, dayOf).values()].slice(0, one.next.length < MOST_COMING ? undefined : 1);
+    for (const [nextMs = 0, ...more] of byDay) {
+      const clocks =
+        more.length > 3 ? `, ${more.length} more times` : more.map((ms) => `, ${formats.clock(ms)}`).join('');
+      const when = html`<span>${formats.soon(nextMs, nowMs)}${clocks}</span>`;
+      days.push({ name, nextMs, cells: [when, campaignLink(name), about, words] });
+    }
   }
+  if (days.length === 0) return html``;
+  const rows = days.toSorted((a, b) => a.nextMs - b.nextMs);
+  const nearest = rows.filter(({ name }, i) => rows.findIndex((row) => row.name === name) === i);
   const caption = html`By schedule in the next ${DAYS_AHEAD} days, where <code>handbill due</code> runs.`;
-  return section('Next', table(caption, NEXT, rows));
+  return section('Next', [
+    table(caption, NEXT, nearest),
+    rows.length === nearest.length
+      ? null
+      : html`<details><summary>All of these days</summary>${table(null, NEXT, rows)}</details>`,
+  ]);
 }
 
 const NEXT = [
-  { title: 'Campaign' },
   { title: 'Next' },
+  { title: 'Campaign' },
   { title: 'As last time', isOptional: true },
-  { title: 'Schedule' },
+  { title: 'Schedule', isLow: true },
 ];
 
-function moneySection({ reading: { project }, context }: Site, open: OpenLedger | null, { formats }: View): Html {
-  const budgets = open === null ? [] : budgetsNow(project, open.ledger, context.now());
-  if (budgets.length === 0) return html``;
-  return section('Money', html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget, formats)}</p>`)}`);
+/** Budgets, and what each campaign cost in this month. */
+async function moneySection(
+  { reading: { project } }: Site,
+  { formats, nowMs }: View,
+  open: OpenLedger | null,
+  all: readonly RunRecord[],
+  judges: ReturnType<typeof judging>,
+): Promise<Html> {
+  if (open === null) return html``;
+  const budgets = budgetsNow(project, open.ledger, nowMs);
+  const { name: month, beginsMs } = periodAt('month', nowMs, project.timeZone);
+  const costs = new Map<string, number>();
+  // Messages to the sandbox cost nothing.
+  for (const run of all.filter((one) => one.environment !== 'sandbox' && (one.startedAtMs ?? 0) >= beginsMs)) {
+    // The counts of a finished run are kept; those of others need a scan, which the judges remember.
+    const [one] = run.state === 'finished' ? [{ report: summarise(open.ledger, run) }] : await judges.of([run]);
+    const cost = one?.report.sms.cost ?? 0;
+    if (cost > 0) costs.set(run.name, (costs.get(run.name) ?? 0) + cost);
+  }
+  if (budgets.length + costs.size === 0) return html``;
+  const { currency = null } = (await readPriceList(project)).prices ?? {};
+  const sorted = [...costs].toSorted(([, a], [, b]) => b - a);
+  const total = sorted.reduce((sum, [, cost]) => sum + cost, 0);
+  const rows = sorted.map(([name, cost]) => {
+    return { cells: [campaignLink(name), track((100 * cost) / total, 'accepted'), formats.money(cost, currency)] };
+  });
+  const caption = `Runs that began in ${month}: ${formats.money(total, currency)}.`;
+  return section('Money', [
+    ...budgets.map((budget) => html`<p>Budget of ${budgetText(budget, formats)}</p>`),
+    rows.length === 0 ? null : table(caption, MONEY, rows),
+  ]);
 }
+
+const MONEY = [{ title: 'Campaign' }, { title: 'Share', isRoomy: true }, { title: 'Cost', isFigure: true }];
 
 function filterForm(q: string): Html {
   return html`<form class="filters" method="get" action="/" role="search" aria-label="Campaigns"><p class="field wide"><label for="q">Campaign or environment</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p><p class="actions"><button>Show</button></p></form>`;

@@ -6,7 +6,7 @@ import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
 import { makeCampaign } from './campaign.ts';
 import { makeCampaigns } from './campaigns.ts';
 import { doubtCounts, doubtPage, makeDoubt } from './doubt.ts';
-import { messagePage, type View } from './layout.ts';
+import { type Content, messagePage, type View } from './layout.ts';
 import { makeNow } from './now.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makePeople, makePerson } from './people.ts';
@@ -57,7 +57,7 @@ export async function withPauses(
   const isLive = content.parts.some((part) => part.isLive);
   const pauses = open?.ledger.pauses() ?? [];
   const rescued = besideRescued(site.reading.project.ledger);
-  const offered = scopesOf(site, open, steps);
+  const offered = await scopesOf(site, open, steps);
   const banner = {
     id: 'pauses',
     content: html`${rescuedBanner(rescued)}${pausesBanner(view, pauses, steps.length === 0 ? [] : offered)}`,
@@ -88,6 +88,18 @@ export async function withPauses(
   };
 }
 
+/** A page that the ledger has no part in, with the pauses above it. */
+export function withBanner({ keeper }: Site, view: View, content: Content): Content {
+  if (content.parts.some(({ id }) => id === 'pauses')) return content;
+  try {
+    const banner = pausesBanner(view, keeper.current()?.ledger.pauses() ?? [], []);
+    return { ...content, parts: [{ id: 'pauses', content: banner, isLive: false }, ...content.parts] };
+  } catch (error) {
+    keeper.failed(error);
+    return content;
+  }
+}
+
 /** Above every page while a later copy of the ledger is next to it. */
 function rescuedBanner(found: Diagnostic | null): Html | null {
   if (found === null) return null;
@@ -96,14 +108,16 @@ function rescuedBanner(found: Diagnostic | null): Html | null {
 `;
 }
 
-/** Scopes that a page can pause: the environments of the project, or those of the run. */
-function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readonly string[]) {
+/** Scopes that a page can pause: the environments of the project, or those of a run that can go on, or be followed by another. */
+async function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readonly string[]) {
   if (first === undefined) {
     return [...site.reading.project.environments.keys()].map((environment) => ({ environment, campaign: null }));
   }
   const run = first === 'runs' && id !== undefined && more === undefined ? open?.ledger.runById(id)[0] : undefined;
   if (run === undefined) return [];
   const { environment, name: campaign } = run;
+  const isOver = run.state === 'finished' || run.closedAtMs !== null || run.purgedAtMs !== null;
+  if (isOver && (await site.coming()).campaigns.every((one) => one.campaign !== campaign)) return [];
   return [
     { environment, campaign },
     { environment, campaign: null },
