@@ -79,7 +79,7 @@ it.each(['esential', 'essentials', 'Essential'])('a topic that is nearly essenti
   project.write('hello/campaign.yaml', hello('topic: essential\n'));
   expect((await run('validate', 'hello')).err).toBe('');
   project.write('hello/campaign.yaml', hello('topic: offers\n'));
-  expect((await run('validate', 'hello')).err).toBe('');
+  expect((await run('validate', 'hello')).err).not.toContain('invalid-value');
 });
 
 it('suppress remove warns of a topic that no entry has', async () => {

@@ -224,6 +224,7 @@ describe('the fingerprint', () => {
     recipients: null,
     allow: [],
     plannedAt: '2026-11-21T09:00:00.000Z',
+    commit: null,
     inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
     estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, deferred: {}, done: {}, costMicros: null, currency: null },
   } as unknown as Parameters<typeof createPlanFile>[0];
@@ -234,13 +235,12 @@ describe('the fingerprint', () => {
     expect(parsePlanFile(reordered, 'p.json')).toMatchObject({ fingerprint: planFile.fingerprint });
   });
 
-  it('opens a plan whose strings escape what a terminal would obey, and one from before they did', () => {
+  it('opens a plan whose strings escape what a terminal would obey, and no other spelling of it', () => {
     const named = createPlanFile({ ...facts, occurrence: 'autumn\u202e\u009b' });
-    for (const text of [jsonText(named, 2), JSON.stringify(named, null, 2)]) {
-      expect(parsePlanFile(text, 'p.json')).toEqual(named);
+    expect(parsePlanFile(jsonText(named, 2), 'p.json')).toEqual(named);
+    for (const other of [JSON.stringify(named), jsonText(named).replace('autumn', '\\u0061utumn')]) {
+      expect(parsePlanFile(other, 'p.json')).toMatchObject({ message: expect.stringContaining('not spelt') });
     }
-    const other = jsonText(named).replace('autumn', '\\u0061utumn');
-    expect(parsePlanFile(other, 'p.json')).toMatchObject({ message: expect.stringContaining('not spelt') });
   });
 
   test.each([
