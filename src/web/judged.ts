@@ -1,5 +1,7 @@
 import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
+import type { End } from '../report/ends.ts';
+import type { Formats } from '../report/locale.ts';
 import type { CampaignShape } from '../report/tally.ts';
 import { paceOf } from '../report/verdict.ts';
 import { summarise } from '../send/summary.ts';
@@ -63,6 +65,13 @@ export function judging(site: Site, open: OpenLedger | null, patienceMs: number)
       return runs.flatMap(({ number }) => known.get(number) ?? []);
     },
   };
+}
+
+/** How many did not get the message, with a link to who they are; empty: no one, or it is not known yet. */
+export function notDelivered({ run, report: { ends } }: Judged, formats: Formats): Html | string {
+  if (ends === undefined || ends.notDelivered === 0) return '';
+  const href = address(['runs', run.id, 'recipients'], { end: 'notDelivered' satisfies End });
+  return html`<a href="${href}">${formats.number(ends.notDelivered)}</a>`;
 }
 
 export function campaignLink(name: string): Html {

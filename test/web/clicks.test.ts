@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../../src/model.ts';
@@ -147,5 +148,28 @@ test('who asked a question is seen after two clicks', async () => {
   await by.click(page.getByRole('link', { name: 'Questions 3' }));
   await page.getByText('When?').waitFor();
   expect(await page.locator('tbody tr').count()).toBe(3);
+  expect(by.clicks).toBe(2);
+});
+
+test('who did not get it, and why, is a list with its CSV after two clicks', async () => {
+  using project = createProject({ 'handbill.yaml': '' });
+  const refused = { state: 'rejected', reason: 'status', error: 'Sender name Riverside is not registered' } as const;
+  withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+    recordRun(ledger, { campaign: 'hello' }, [{}, refused, {}, refused]),
+  );
+  await using pages = await servePages(project.root);
+  await using watched = await openWatched(browser, pages.url, { viewport: { width: 1280, height: 900 } });
+  const { page } = watched;
+  const by = counted();
+  await by.click(page.getByRole('row', { name: /hello/ }).getByRole('link', { name: '2', exact: true }));
+  await page.locator('tbody').getByText('Sender name Riverside').first().waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(2);
+  const saved = page.waitForEvent('download');
+  await by.click(page.getByRole('link', { name: 'CSV' }));
+  const lines = readFileSync(await (await saved).path(), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  expect(lines).toHaveLength(3);
+  expect(lines.slice(1).every((line) => line.includes('Sender name Riverside is not registered'))).toBe(true);
   expect(by.clicks).toBe(2);
 });

@@ -8,7 +8,7 @@ import { stateOf, summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createDayOf } from '../../util/time.ts';
 import { track } from '../charts/chart.ts';
-import { campaignLink, type Judged, judging } from '../judged.ts';
+import { campaignLink, type Judged, judging, notDelivered } from '../judged.ts';
 import { address, empty, pager, section, stateMark, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { endsBar } from '../sections.ts';
@@ -265,6 +265,7 @@ function campaignsTable({ formats }: View, lines: readonly CampaignLine[], total
         formats.time(run.lastStartAtMs ?? run.createdAtMs),
         formats.number(runs),
         counts,
+        notDelivered(one, formats),
         unclear === 0 ? '' : html`<a href="/doubt">${formats.number(unclear)}</a>`,
       ],
     };
@@ -282,5 +283,6 @@ const RECENT = [
   { title: 'Last start', isLow: true },
   { title: 'Runs', isFigure: true, isLow: true },
   { title: 'People', isRoomy: true },
+  { title: 'Not delivered', isFigure: true, isOptional: true },
   { title: 'In doubt', isFigure: true, isOptional: true },
 ];

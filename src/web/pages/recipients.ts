@@ -15,6 +15,7 @@ import {
 import { earlierJoiner, referencesOf } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { createReferences } from '../../plan/expand.ts';
+import { causeOf } from '../../report/causes.ts';
 import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
@@ -431,11 +432,12 @@ ${pager('Pages of the list', [
 function cells(formats: View['formats'], { run, names }: RecipientsData, row: Outcome): readonly (Html | string)[] {
   const { line, key, to, outcome, reason, delivery = null, attempts, httpStatus, updatedAt } = row;
   const who = to ?? key;
+  const why = causeOf(row) ?? reason;
   return [
     personLink(address(['runs', run, 'recipients', row.row]), names.labelOf(row.row, key), who ?? `line ${line}`),
     formats.number(line),
     key === null || key === to ? '' : html`<span>${key}</span>`,
-    html`<span>${swatch(outcome)}${END_WORDS[endOf(row)]} <span class="soft">${outcome}${reason === null ? '' : `, ${reason}`}</span></span>`,
+    html`<span>${swatch(outcome)}${END_WORDS[endOf(row)]} <span class="soft">${outcome}${why === null ? '' : `, ${why}`}</span></span>`,
     delivery ?? '',
     row.variant ?? '',
     attempts === 0
