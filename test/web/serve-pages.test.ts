@@ -290,12 +290,16 @@ describe('a run', () => {
   });
 
   it('is paused and resumed after a question, by buttons on its page', async () => {
-    const id = recordAll(project.path('.handbill/ledger.db'));
+    const path = project.path('.handbill/ledger.db');
+    const over = recordAll(path);
+    const { id } = withLedger(path, (ledger) => recordRun(ledger, { campaign: 'going' }, [{}, { state: 'pending' }]));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '');
     const { page } = watched;
+    await page.goto(`${pages.base}/runs/${over}`);
+    expect(await page.getByRole('button', { name: /^Pause/ }).count()).toBe(0);
     await page.goto(`${pages.base}/runs/${id}`);
-    await page.getByRole('button', { name: 'Pause past in sandbox' }).click();
+    await page.getByRole('button', { name: 'Pause going in sandbox' }).click();
     await page.getByLabel(/^Reason/).fill('wrong price');
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
