@@ -13,7 +13,7 @@ interface OptOutRules {
 
 interface CarrierRule {
   readonly code: Code;
-  /** The first place. Every row comes here, and nearly all texts have none: what rules most of them out comes first. */
+  /** The first place. */
   find(text: string, message: StepMessage, optOut: OptOutRules): Found;
   readonly hint: string;
 }
@@ -23,8 +23,6 @@ const LINK = /https?:\/\/[^\s"<>]+/gi;
 const SHORTENERS =
   /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
 
-/** In Latin, Greek and Cyrillic: other scripts hardly have capitals. */
-const TWO_CAPITALS = /[A-Z\u{c0}-\u{de}\u{391}-\u{3a9}\u{410}-\u{42f}]{2}/u;
 /** Fewer words say nothing: a code, a name. */
 const FEWEST_WORDS = 5;
 
@@ -32,7 +30,7 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'link-shortener',
     find(text) {
-      const found = text.includes('/') ? SHORTENERS.exec(text) : null;
+      const found = SHORTENERS.exec(text);
       return found && { index: found.index, what: `A link of the public shortener ${found[0]}` };
     },
     hint: 'Networks block such links, because fraud uses them. Link to a domain of the sender.',
@@ -40,7 +38,8 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'insecure-link',
     find(text) {
-      const index = text.includes('://') ? text.search(/http:\/\//i) : -1;
+      // A link in the query of another one is none that a person opens.
+      const index = text.search(/(?<![\w=&?%/-])http:\/\//i);
       return index === -1 ? null : { index, what: 'A link that begins with http:' };
     },
     hint: 'Networks block such links, and phones warn of them. Write https:.',
@@ -48,9 +47,8 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'odd-blanks',
     find(text) {
-      if (text === '') return null;
-      if (isBlank(text, 0)) return { index: 0, what: 'A blank at the beginning' };
-      if (isBlank(text, text.length - 1)) return { index: text.trimEnd().length, what: 'A blank at the end' };
+      if (/^\s/.test(text)) return { index: 0, what: 'A blank at the beginning' };
+      if (/\s$/.test(text)) return { index: text.trimEnd().length, what: 'A blank at the end' };
       // Blanks that begin a line indent it.
       const index = text.search(/[^\n ] {2}/);
       return index === -1 ? null : { index: index + 1, what: 'Two blanks in a row' };
@@ -60,7 +58,7 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'cut-link',
     find(text, { sms }) {
-      if (sms === null || sms.parts === 1 || !text.includes('://')) return null;
+      if (sms === null || sms.parts === 1) return null;
       let end = 0;
       const ends = smsParts(text, sms.encoding).map((part) => {
         end += part.length;
@@ -77,26 +75,30 @@ const RULES: readonly CarrierRule[] = [
   {
     code: 'capitals',
     find(text) {
-      if (!TWO_CAPITALS.test(text)) return null;
       const words = text.replace(LINK, '').match(/\p{L}{2,}/gu) ?? [];
       const cased = words.filter((word) => word.toLowerCase() !== word.toUpperCase());
-      const shouted = cased.filter((word) => word === word.toUpperCase()).length;
-      if (cased.length < FEWEST_WORDS || shouted * 2 <= cased.length) return null;
-      return { index: null, what: `${shouted} of ${cased.length} words are in capitals` };
+      const shouted = cased.filter((word) => word === word.toUpperCase());
+      if (cased.length < FEWEST_WORDS || shouted.length * 2 <= cased.length) return null;
+      // Several abbreviations are no shouting.
+      if (shouted.filter(({ length }) => length > 3).length < 2) return null;
+      return { index: null, what: `${shouted.length} of ${cased.length} words are in capitals` };
     },
     hint: 'Filters take that for spam. Write as in a letter.',
   },
   {
     code: 'no-opt-out',
     find(text, { content }, { isMarketing, stopWords }) {
-      if (!isMarketing || /\bstop\b|unsubscribe|opt[ -]?out/i.test(text)) return null;
-      const all = content === null ? text : `${text} ${JSON.stringify(content)}`;
+      if (!isMarketing || /\bSTOP\b|[Uu]nsubscribe|[Oo]pt[ -]?out/.test(text)) return null;
+      const all = (content === null ? text : `${text} ${JSON.stringify(content)}`).replace(VISIT, '');
       if (meaningOf(all, { stopWords }) !== 'answer') return null;
       return { index: null, what: 'A marketing message that does not say how to opt out' };
     },
     hint: 'Networks and the law of many countries ask for it: Reply STOP to opt out.',
   },
 ];
+
+/** `Stop by` is a visit, as in replies. */
+const VISIT = /\bstop (?:by|in|over)\b/gi;
 
 /** Words of `messageType` and `topic` that mean marketing. */
 const MARKETING =
@@ -113,6 +115,7 @@ export function createCarrierCheck({
   return (message, at) => {
     const { channel, text } = message;
     if (text === null || (channel !== 'sms' && channel !== 'rcs')) return NOTHING;
+    if (!isMarketing && !mayHave(text)) return NOTHING;
     let advice = NOTHING;
     for (const { code, find, hint } of RULES) {
       const found = find(text, message, rules);
@@ -129,11 +132,13 @@ function placeIn(text: string, index: number): string {
   return `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1} of the message`;
 }
 
-function isBlank(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit <= SPACE || (unit > LAST_ASCII && text[at]?.trim() === '');
+/** Every row comes here, and nearly all texts have nothing that a rule could find. What is sought is cheap to look for. */
+function mayHave(text: string): boolean {
+  const isEdge = text.charCodeAt(0) <= SPACE || text.charCodeAt(text.length - 1) <= SPACE;
+  return isEdge || text.includes('/') || text.includes('  ') || TWO_CAPITALS.test(text);
 }
 
 const SPACE = 0x20;
-const LAST_ASCII = 0x7f;
+/** In Latin, Greek and Cyrillic: other scripts hardly have capitals. Some small letters are in the range, which is cheap. */
+const TWO_CAPITALS = /[A-Z\u00c0-\u042f]{2}/;
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);

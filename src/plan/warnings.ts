@@ -27,8 +27,8 @@ export function createWarner({
   const links = compiled.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
   // The numbers of invented people are those that no one has.
   const isSample = campaign.recipients.sampled !== undefined;
-  const ofNumber = (...asked: Parameters<typeof numberWarning>): Diagnostic | null => {
-    const found = numberWarning(...asked);
+  const ofNumber = (message: StepMessage, assigned: boolean, at: Position): Diagnostic | null => {
+    const found = numberWarning(message, assigned, at);
     return isSample && found?.code === 'unassigned-number' ? null : found;
   };
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
@@ -44,13 +44,9 @@ export function createWarner({
   };
   const ofStep = (message: StepMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
     const step = steps(message, variant);
-    const found = [
-      ...ofMessage(message, step, check, at),
-      ...ofCarrier(message, at),
-      ...ofVariables(message, step, at),
-    ];
+    const ofText = both(ofMessage(message, step, check, at), ofCarrier(message, at));
     const doubt = message.step === 0 ? null : ofNumber(message, true, at);
-    if (doubt !== null) found.unshift(doubt);
+    const found = both(doubt === null ? NOTHING : [doubt], both(ofText, ofVariables(message, step, at)));
     const rule = ruleOf(step, message.country);
     if (rule === null || step.from === null || message.country === null) return found;
     const { message: said, hint } = senderAdvice(step.from, message.country, rule);
@@ -71,7 +67,7 @@ export function createWarner({
     const at = { file: campaign.recipients.file, line: decision.line };
     if (decision.decision === 'skip') return ofDuplicate(decision, at);
     if (decision.decision === 'defer') return ofLater(decision, at);
-    const own = [...ofStep(decision, decision.variant, at), ...ofLinks(links, decision.recipient.values, at)];
+    const own = both(ofStep(decision, decision.variant, at), ofLinks(links, decision.recipient.values, at));
     const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
     const number = ofNumber(decision, decision.recipient.assigned, at);
     if (number === null && shared.length === 0 && decision.fallbacks.length === 0) return own;
@@ -158,6 +154,11 @@ function ofUnusedVariant([name, at]: readonly [string, Plan['compiled']['branche
 
 function fold(text: string): string {
   return compared(text).toLowerCase();
+}
+
+/** Nearly all rows have no warning: then no list is made. */
+function both(some: readonly Diagnostic[], others: readonly Diagnostic[]): readonly Diagnostic[] {
+  return some.length === 0 ? others : others.length === 0 ? some : [...some, ...others];
 }
 
 const EMPTY: JsonObject = Object.freeze({});

@@ -165,7 +165,8 @@ export function duration(ms: number): string {
 /** An estimate is not precise to the second: `40 s`, `36 min`, `2 h 10 min`. */
 export function roughly(ms: number): string {
   const minutes = Math.round(ms / 60_000);
-  if (ms < 55_000) return `${Math.max(5, Math.ceil(ms / 5_000) * 5)} s`;
+  const step = ms < 5_000 ? 1_000 : 5_000;
+  if (ms < 55_000) return `${Math.max(1, (Math.ceil(ms / step) * step) / 1000)} s`;
   if (minutes < 90) return `${Math.max(1, minutes)} min`;
   const tens = Math.round(minutes / 10);
   return `${Math.floor(tens / 6)} h${tens % 6 === 0 ? '' : ` ${(tens % 6) * 10} min`}`;

@@ -56,6 +56,8 @@ test.each([
   `${LINK} ${filled(200)}`.trim(),
   'PIN 1234',
   'YOUR PIN: 1234, NEVER SHARE',
+  'Smile: https://smile.example/r?u=http://x.example',
+  'NHS and BDA say: UK GP, ask DR OX',
   'The BBC and the NHS are in the UK, and so is HMRC',
   'مرحبا بكم في المتجر الجديد اليوم',
 ])('%j is not', async (text) => {
@@ -70,6 +72,8 @@ test.each([
   ['topic: wholesale', '20% off', false],
   ['messageType: transactional', '20% off', false],
   ['topic: essential\nmessageType: marketing', '20% off', false],
+  ['topic: offers', 'Stop by for a free check-up', true],
+  ['topic: offers', '20% off. Reply stop to end', false],
   ['topic: offers', '20% off. Reply STOP to opt out', false],
   ['topic: offers', '20 % Rabatt. Abmelden: Antwort mit ABMELDEN', false],
   ['topic: offers', 'Скидка 20 %. Ответьте СТОП', false],

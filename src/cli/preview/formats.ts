@@ -120,14 +120,15 @@ function record(preview: PreviewRows, row: Previewed): string {
     encoding: send?.sms?.encoding ?? null,
     warnings,
   };
-  const head = jsonText({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
+  const rule = ruleFacts(decision);
+  const head = jsonText(rule === null ? facts : { ...facts, ...rule }).slice(0, -1);
   return `${head},"request":${requestOf(row)}${fallbacksOf(row, send)}}`;
 }
 
 /** The facts of the rule, and until when it applies; where there are more than the reason. */
 function ruleFacts(decision: Decision) {
   if (decision.decision === 'done' && decision.sentTo !== undefined) return { sentTo: decision.sentTo };
-  if (decision.decision !== 'skip' && decision.decision !== 'defer') return {};
+  if (decision.decision !== 'skip' && decision.decision !== 'defer') return null;
   const { detail } = decision;
   const untilMs = decision.decision === 'defer' ? decision.untilMs : undefined;
   return {
