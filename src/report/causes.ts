@@ -9,11 +9,13 @@ const MOST_CHARACTERS = 200;
 
 /**
  * Why a message failed: the status and the words of the API, or of the delivery report. Drops words with an address or
- * an id, so that recipients with the same cause have the same text. Null for a message that did not fail.
+ * an id, so that recipients with the same cause have the same text. Null for a message that did not fail, and
+ * for one whose doubt was resolved: that is bookkeeping.
  */
 export function causeOf({ outcome, reason, httpStatus, error, delivery = null }: Outcome): string | null {
   const words = error === null ? '' : general(error);
   if (FAILED.has(outcome)) {
+    if (reason === 'resolved') return null;
     // An error of the connection adds nothing to the words for it, except why nothing could be posted.
     const meaning = reasonWords(reason ?? '');
     if (httpStatus === null && meaning !== '' && outcome !== 'failed') return meaning;

@@ -34,7 +34,7 @@ export function briefText(
   const room = BRIEF_LENGTH - advice.length - 4;
   const { fall } = verdictOf(report, formats);
   const came = [
-    ...(fall === null ? [] : [fall.replace(/\.$/, '')]),
+    ...(fall === null ? [] : [fall.replace(/ messages(?=,)|\.$/g, '')]),
     ...causeLines(report.causes ?? [], 1, formats).slice(0, 1),
     ...returnedWords(report, formats),
   ];

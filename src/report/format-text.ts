@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
 import { type Column, displayWidth, proseWidth, table, wrap } from '../util/table.ts';
-import { END_MEANINGS, END_OF, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
+import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
@@ -29,12 +29,12 @@ type Paint = (style: Style, text: string) => string;
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
   if (options.short === true) {
-    yield [header, said, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
+    yield [header, said, fallen, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
     return;
   }
   const sections = [
     header(report, options, paint) + about(report, options, paint),
-    ends(report, options, paint),
+    ends(report, options, paint) + fallen(report, options, paint),
     steps(report, options, paint),
     variants(report, options, paint),
     unmatched(report, options, paint),
@@ -48,11 +48,8 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
 function header(report: Report, { width, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const names = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
-  const { tone, headline, fall } = verdictOf(report, formats);
-  const said = [[TONES[tone], headline] as const, ...(fall === null ? [] : [['yellow', fall] as const])];
-  const lines = said.flatMap(([style, text]) =>
-    wrap(safeLine(text), proseWidth(width)).map((line) => `${paint(style, line)}\n`),
-  );
+  const { tone, headline } = verdictOf(report, formats);
+  const lines = wrap(safeLine(headline), proseWidth(width)).map((line) => `${paint(TONES[tone], line)}\n`);
   return `${now}${paint('bold', names)}\n${lines.join('')}`;
 }
 
@@ -72,6 +69,11 @@ function said(report: Report, { width, formats = PLAIN }: ReportOptions): string
 }
 
 const SHORT_CAUSES = 2;
+
+function fallen(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const { fall } = verdictOf(report, formats);
+  return fall === null ? '' : paint('yellow', paragraph(fall, width));
+}
 
 /** A line for each end that occurred, with the causes, or with the ledger's outcomes and reasons. */
 function ends(report: Report, options: ReportOptions, paint: Paint): string {
@@ -103,11 +105,11 @@ function endLines(report: Report, end: End, most: number, formats: Formats): rea
   const own = (report.causes ?? []).filter((cause) => endOf(cause) === end);
   const lines = causeLines(own, most, formats);
   if (lines.length > 0) return lines;
-  // Those of accepted messages are of delivered ones too; pending ones with a reason wait.
-  const outcomes = OUTCOMES.filter((outcome) =>
-    outcome === 'pending' ? end === 'waits' : outcome !== 'accepted' && END_OF[outcome] === end,
+  // Those of accepted messages are of delivered ones too.
+  const outcomes = OUTCOMES.filter((outcome) => outcome !== 'accepted');
+  const codes = outcomes.map((outcome) =>
+    reasonCounts(report, outcome, formats, (reason) => endOf({ outcome, reason }) === end),
   );
-  const codes = outcomes.map((outcome) => reasonCounts(report, outcome, formats));
   return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
 }
 
@@ -151,10 +153,10 @@ function facts(report: Report, { formats = PLAIN }: ReportOptions, paint: Paint)
 function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
   const { count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;
-  const requests = [countOf(posted, 'request')];
+  const uncounted = uncountedWords(report.requests, formats);
+  const requests = [posted === 0 && uncounted.length > 0 ? 'requests' : countOf(posted, 'request')];
   if (retried > 0) requests.push(countOf(retried, 'retry', 'retries'));
   if (perSecond > 0) requests.push(`${formats.rate(perSecond)}/s`);
-  const uncounted = uncountedWords(report.requests, formats);
   requests.push(...uncounted);
   const { parts, cost } = report.sms;
   const all = [
@@ -162,7 +164,7 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
     ...(parts > 0 ? [countOf(parts, 'part')] : []),
     ...returnedWords(report, formats),
     ...(report.replies === undefined ? [] : [`replies: ${repliesText(report.replies, formats)}`]),
-    ...(posted + uncounted.length > 0 ? [requests.join(', ')] : []),
+    ...(posted + uncounted.length > 0 ? [requests.join(posted === 0 ? ' ' : ', ')] : []),
   ];
   return all.length === 0 ? '' : paragraph(all.join(' · '), width);
 }

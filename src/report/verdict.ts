@@ -1,5 +1,5 @@
-import type { Report, Totals } from '../model.ts';
-import { endsOf, endsText } from './ends.ts';
+import type { HaltRule, Report, Totals } from '../model.ts';
+import { END_WORDS, endsOf, endsText } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { pauseText } from './pause-words.ts';
 import { type Sample, significanceOf } from './variants.ts';
@@ -10,7 +10,7 @@ export interface Verdict {
   readonly tone: 'good' | 'going' | 'open' | 'bad';
   /** State and why: `Halted: 1,003 recipients were refused in this start (limits.stopAfter.rejected).` */
   readonly headline: string;
-  /** The most frequent cause in the words of the API or of the report, and how many it is of; null for none. */
+  /** The most frequent cause in the words of the API or of the report, and how many it is of; null: none is more frequent. */
   readonly cause: string | null;
   /** `9,073 of 20,000 delivered, 177 sent, 1,458 not delivered.` */
   readonly counts: string;
@@ -52,13 +52,21 @@ function fallText({ totals, before }: Judged, say: Formats): string | null {
   if (now.whole === 0 || then.whole === 0) return null;
   if (then.part / then.whole - now.part / now.whole < LEAST_FALL) return null;
   if ((significanceOf([now, then]).p ?? 1) > LEAST_CHANCE) return null;
-  const [percent, last] = [now, then].map(({ part, whole }) => say.percent(part, whole));
-  return `The API took ${percent}, and ${last} in the run before.`;
+  const [took, last] = [now, then].map(({ part, whole }) => `${say.number(part)} of ${say.number(whole)}`);
+  return `The API took ${took} messages, and ${last} in the run before.`;
 }
 
-function causeText({ causes = [] }: Judged, say: Formats): string | null {
+/** Halts by answers that are refusals, or reports of a loss. Any other halt has its cause in its message. */
+const BY_REFUSALS: ReadonlySet<HaltRule> = new Set(['refusals', 'canary']);
+
+function causeText({ causes = [], state, halt }: Judged, say: Formats): string | null {
   const [top, next] = causes;
-  if (top?.cause == null) return null;
+  if (top?.cause == null || (next !== undefined && top.count === 1)) return null;
+  const isOther = state === 'halted' && halt !== null && !BY_REFUSALS.has(halt.rule);
+  if (isOther && (top.outcome === 'rejected' || top.outcome === 'accepted')) {
+    const word = top.outcome === 'rejected' ? 'refused' : END_WORDS.notDelivered;
+    return `Also ${word} (${say.number(top.count)}): ${ended(top.cause)}`;
+  }
   const which =
     next === undefined ? 'Cause' : top.count > next.count ? 'Most frequent cause' : `One of ${causes.length} causes`;
   return `${which} (${say.number(top.count)}): ${ended(top.cause)}`;

@@ -128,9 +128,13 @@ export function reasonCounts(
   { reasons }: Pick<Report, 'reasons'>,
   outcome: OutcomeState,
   { number }: Formats = PLAIN,
+  wanted: (reason: string) => boolean = () => true,
 ): string {
   const all = Object.entries(reasons[totalsKey(outcome)] ?? {}).toSorted(([, a], [, b]) => b - a);
-  return all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
+  return all
+    .filter(([reason]) => wanted(reason))
+    .map(([reason, count]) => `${number(count)} ${reason}`)
+    .join(', ');
 }
 
 export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
@@ -179,7 +183,8 @@ export function causeLines(
   say: Formats = PLAIN,
 ): readonly string[] {
   const named = causes.filter(({ cause }) => cause !== null);
-  const lines = named.slice(0, most).map(({ cause, count }) => `${say.number(count)} ${cause}`);
+  // Others follow after a semicolon or a comma.
+  const lines = named.slice(0, most).map(({ cause, count }) => `${say.number(count)} ${cause?.replace(/\.$/, '')}`);
   const left = causes.length - lines.length;
   return left === 0 ? lines : [...lines, `... ${say.number(left)} more`];
 }
@@ -204,10 +209,12 @@ export function postedWords(posted: number, { number }: Formats): string {
 }
 
 export function uncountedWords(
-  { uncountedStarts = 0 }: Pick<RequestFigures, 'uncountedStarts'>,
+  { posted, uncountedStarts = 0 }: Pick<RequestFigures, 'posted' | 'uncountedStarts'>,
   say: Formats = PLAIN,
 ): readonly string[] {
-  return uncountedStarts === 0 ? [] : [`without those of ${say.count(uncountedStarts, 'start')} that broke off`];
+  if (uncountedStarts === 0) return [];
+  const starts = say.count(uncountedStarts, 'start');
+  return [posted === 0 ? `not known: ${starts} broke off` : `without those of ${starts} that broke off`];
 }
 
 /** Why a delivery report with the id of a message is not about it, in half a sentence. */

@@ -311,7 +311,10 @@ function figuresOf({ report, formats, currency }: ShownRun): Html {
   ];
   const messages = Object.entries(sms.encodings).map(([encoding, some]) => `${count(some, 'message')} in ${encoding}`);
   return facts([
-    ['Requests', requests.posted === 0 && uncounted.length === 0 ? null : posted.join(', ')],
+    [
+      'Requests',
+      requests.posted === 0 && uncounted.length === 0 ? null : (requests.posted === 0 ? uncounted : posted).join(', '),
+    ],
     [
       'Latency',
       requests.posted === 0 ? null : `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}, p99 ${milliseconds(p99)}`,

@@ -18,6 +18,12 @@ describe('why a message failed', () => {
     expect(causeOf(outcome({ outcome: 'rejected', reason: 'status', httpStatus: 400, error }))).toBe(cause);
   });
 
+  it('a doubt that was resolved is no cause, a report of a loss is one', () => {
+    const resolved = { reason: 'resolved', httpStatus: 500, error: 'Internal error' } as const;
+    expect(causeOf(outcome({ ...resolved, outcome: 'rejected' }))).toBeNull();
+    expect(causeOf(outcome({ ...resolved, delivery: 'expired' }))).toBe('Internal error');
+  });
+
   it('a status, and the code that came with it', () => {
     const refused = { outcome: 'rejected', reason: 'status', httpStatus: 400 } as const;
     expect(causeOf(outcome({ ...refused, error: '21211' }))).toBe('HTTP 400: 21211');

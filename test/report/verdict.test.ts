@@ -71,6 +71,22 @@ describe('ends', () => {
   });
 });
 
+it('a reason is in the row of its end; causes end without a full stop before the next one', async () => {
+  const reasons = { pending: { stopped: 9, 'not-authorised': 1 } };
+  const report = { ...PLAIN, state: 'halted', totals: { ...NONE, recipients: 10, pending: 10 }, reasons } as const;
+  const { ends: _, ...shown } = report;
+  const text = await collect(formatReport('text', shown, [], OPTIONS));
+  expect(text).toMatch(/waiting +1 .* 1 not-authorised\n/);
+  expect(text).toMatch(/not tried yet +9 .* 9 stopped\n/);
+  expect(text).not.toMatch(/stopped, /);
+  const causes = [
+    { outcome: 'rejected', cause: 'HTTP 422: This is no address.', count: 2 },
+    { outcome: 'rejected', cause: 'HTTP 404', count: 1 },
+  ] as const;
+  const short = await collect(formatReport('text', { ...shown, causes }, [], { ...OPTIONS, short: true }));
+  expect(short).toContain('Causes: 2 HTTP 422: This is no address; 1 HTTP 404');
+});
+
 describe('the verdict', () => {
   const totals = { ...NONE, recipients: 10 };
   test.each<[Partial<Report>, string]>([
@@ -121,6 +137,34 @@ describe('the verdict', () => {
         ],
       },
       'Halted: The first 20 answers were all refusals. live has been paused since 2026-11-21 09:00:00 UTC by ana: wrong text. 10 of 10 not delivered. One of 2 causes (5): HTTP 404.',
+    ],
+    [
+      {
+        state: 'halted',
+        halt: { rule: 'not-authorised', message: 'The API refused the account or the key.', next: '' },
+        totals: { ...totals, accepted: 4, rejected: 1, pending: 5 },
+        causes: [{ outcome: 'rejected', cause: 'HTTP 404', count: 1 }],
+      },
+      'Halted: The API refused the account or the key. 4 of 10 sent, 1 not delivered, 5 not tried yet. Also refused (1): HTTP 404.',
+    ],
+    [
+      {
+        state: 'halted',
+        halt: { rule: 'doubt', message: '5 recipients are in doubt.', next: '' },
+        totals: { ...totals, accepted: 5, inDoubt: 5 },
+        causes: [{ outcome: 'in-doubt', cause: 'no answer in time', count: 5 }],
+      },
+      'Halted: 5 recipients are in doubt. 5 of 10 sent, 5 unclear. Cause (5): no answer in time.',
+    ],
+    [
+      {
+        totals: { ...totals, accepted: 8, rejected: 2 },
+        causes: [
+          { outcome: 'rejected', cause: 'HTTP 404', count: 1 },
+          { outcome: 'rejected', cause: 'HTTP 400', count: 1 },
+        ],
+      },
+      'Finished. 8 of 10 sent, 2 not delivered.',
     ],
     [
       { closedAt: PLAIN.startedAt, totals: { ...totals, skipped: 10 }, reasons: { skipped: { closed: 10 } } },

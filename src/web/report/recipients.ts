@@ -2,6 +2,7 @@ import type { Outcome, Report } from '../../model.ts';
 import { causeOf } from '../../report/causes.ts';
 import { END_MEANINGS, END_WORDS, endOf } from '../../report/ends.ts';
 import type { Formats } from '../../report/locale.ts';
+import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
@@ -72,7 +73,9 @@ export function recipientsOf(
     ];
     return { cells };
   };
-  const groups = [...Map.groupBy(rows, (one) => causeOf(one) ?? '')].toSorted(([, a], [, b]) => b.length - a.length);
+  const groups = [...Map.groupBy(rows, (one) => causeOf(one) ?? reasonWords(one.reason ?? ''))].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  );
   const more = total - rows.length;
   const first =
     more > 0
