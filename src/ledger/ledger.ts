@@ -367,8 +367,13 @@ export interface ReplyStore {
   /**
    * A person's decision about replies; suppresses those who opt out by it, in one transaction. `missed` are numbers
    * without a reply: then nothing is entered.
+   * @param facts with `onlyUnread` nothing is entered if one of them no longer waits to be read
    */
-  reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
+  reviewReplies(
+    numbers: readonly number[],
+    review: ReplyReview,
+    facts: OptOutFacts & { readonly onlyUnread?: boolean },
+  ): Reviewed;
   /** Whether replies wait for their message to be found since any run was last started. */
   hasUnjoined(): boolean;
   /** Opt-outs whose message is not found. */
@@ -424,6 +429,8 @@ interface Reviewed {
   /** Senders that are no address, and whose message is not known: nothing is suppressed. */
   readonly unassigned: readonly string[];
   readonly missed: readonly number[];
+  /** Decisions from before, by number: replaced by this one, or the reason why nothing is entered. */
+  readonly earlier: readonly (ReplyReview & { readonly number: number })[];
 }
 
 /**

@@ -43,11 +43,15 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
       }
     },
 
-    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, stopEnds = 'everything' }) {
+    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, stopEnds = 'everything', onlyUnread = false }) {
       return connection.write(atMs, 3 * numbers.length, (now) => {
         const found = numbers.map((number) => ({ number, row: query(SENDER).get(number) }));
         const missed = found.flatMap(({ number, row }) => (row === undefined ? [number] : []));
-        if (missed.length > 0) return { reviewed: 0, suppressed: [], lifted: [], unassigned: [], missed };
+        const earlier = found.flatMap(({ number, row }) =>
+          row?.[3] == null ? [] : [{ number, ...toReview(row.slice(3)) }],
+        );
+        if (missed.length > 0 || (onlyUnread && earlier.length > 0))
+          return { reviewed: 0, suppressed: [], lifted: [], unassigned: [], missed, earlier };
         const suppressed: string[] = [];
         const lifted: string[] = [];
         const unassigned: string[] = [];
@@ -66,7 +70,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
             if (word === 'opt-in' && startLifts && lift(address, topic)) lifted.push(address);
           }
         }
-        return { reviewed: found.length, suppressed, lifted, unassigned, missed };
+        return { reviewed: found.length, suppressed, lifted, unassigned, missed, earlier };
       });
     },
   };
@@ -93,13 +97,17 @@ const REPLY_COUNTS = `SELECT count(*), sum(CASE WHEN coalesce(reviewed_as, meani
     AND (?3 IS NULL OR CAST(run AS TEXT) IN (SELECT value FROM json_each(?3)))`;
 
 const SENDER = `SELECT sender, (SELECT address FROM runs JOIN recipients ON recipients.list = runs.list
-    WHERE runs.number = replies.run AND recipients.step = replies.step AND recipients.row = replies.row), run
+    WHERE runs.number = replies.run AND recipients.step = replies.step AND recipients.row = replies.row), run,
+    reviewed_as, reviewed_by, reviewed_at
   FROM replies WHERE number = ? AND sender <> ''`;
 
 const REVIEW = 'UPDATE replies SET reviewed_as = ?, reviewed_by = ?, reviewed_at = ? WHERE number = ?';
 
+function toReview([meaning, who, atMs]: readonly Value[]): ReplyReview {
+  return { meaning: meaning as ReplyReview['meaning'], who: String(who), atMs: Number(atMs) };
+}
+
 function toReply(row: readonly Value[]): ReplyRecord {
-  const isReviewed = row[15] !== null;
   return {
     number: Number(row[0]),
     replyId: row[1] as string | null,
@@ -115,9 +123,7 @@ function toReply(row: readonly Value[]): ReplyRecord {
     source: String(row[11]),
     answers: row[12] === null ? null : toAnswered(row),
     isSought: row[14] !== null,
-    review: isReviewed
-      ? { meaning: row[15] as ReplyReview['meaning'], who: String(row[16]), atMs: Number(row[17]) }
-      : null,
+    review: row[15] === null ? null : toReview(row.slice(15)),
   };
 }
 

@@ -195,6 +195,8 @@ export interface ReviewRepliesOptions extends ProjectOptions {
   readonly as: Exclude<ReplyMeaning, 'review'>;
   /** The person who reviewed them, such as `ann@ops-1`. */
   readonly by: string;
+  /** Enters nothing if one of them was reviewed before, which `earlier` tells. Default: replaces what was entered. */
+  readonly onlyUnread?: boolean;
 }
 
 export interface ReviewRepliesResult {
@@ -204,6 +206,8 @@ export interface ReviewRepliesResult {
   readonly lifted: readonly string[];
   /** Senders of opt-outs that are no address, and whose message is not known: nothing is suppressed. */
   readonly unassigned: readonly string[];
+  /** Reviews from before. */
+  readonly earlier: readonly { readonly id: number; readonly meaning: ReplyMeaning; readonly reviewedBy: string }[];
 }
 
 /**
@@ -217,7 +221,7 @@ export async function reviewReplies(
   ids: readonly number[],
   options: ReviewRepliesOptions,
 ): Promise<ReviewRepliesResult> {
-  const { as, by } = options;
+  const { as, by, onlyUnread = false } = options;
   const resolved = resolveOptions(options);
   const { now } = resolved;
   if (by.trim() === '' || by.length > LONGEST_NAME) {
@@ -232,12 +236,20 @@ export async function reviewReplies(
   // An opt-in word lifts an opt-out only if `webhook.replies.startLifts` is set.
   const { startLifts, stopEnds } = project.webhook.replies;
   const review = { meaning: as, who: by, atMs: now() };
-  const { missed, ...done } = ledger.events.reviewReplies(numbers, review, {
-    startLifts,
-    stopEnds,
-  });
+  const facts = { startLifts, stopEnds, onlyUnread };
+  const { missed, earlier, ...done } = ledger.events.reviewReplies(numbers, review, facts);
   if (missed.length > 0) throw unknown(missed);
-  return done;
+  return { ...done, earlier: earlier.map(({ number, meaning, who }) => ({ id: number, meaning, reviewedBy: who })) };
+}
+
+/** Empty: no review from before. Else whose it was, and what became of the new one. */
+export function earlierText({ reviewed, earlier }: Pick<ReviewRepliesResult, 'reviewed' | 'earlier'>): string {
+  if (earlier.length === 0) return '';
+  const all = earlier.map(({ id, meaning, reviewedBy }) => {
+    return `${reviewedBy} entered ${earlier.length === 1 ? 'it' : `reply ${id}`} as ${meaning}`;
+  });
+  const some = `${all.slice(0, 5).join(', ')}${all.length > 5 ? ' ...' : ''}`;
+  return reviewed === 0 ? `${some} meanwhile; nothing was changed.` : `${some} before; this replaces it.`;
 }
 
 const LONGEST_NAME = 200;

@@ -5,7 +5,7 @@ import { DOUBT_FIELDS, doubtsOf, resolveDoubts, userHere } from '../operations/d
 import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
 import { ledgerHere, optionsHere } from '../operations/project.ts';
-import { reviewReplies } from '../operations/replies.ts';
+import { earlierText, reviewReplies } from '../operations/replies.ts';
 import { openSummary, rowsOf } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
 import { unassignedSentences } from '../operations/warnings.ts';
@@ -116,7 +116,9 @@ async function review(site: Site, view: View, form: URLSearchParams): Promise<Do
   const open = site.keeper.current();
   if (open !== null && ids.length > 1 && form.get('sure') !== 'yes')
     return { question: await replyQuestion(site, open, view, { as, ids, back: to }) };
-  const { suppressed, lifted, unassigned } = await reviewReplies(ids, { ...optionsOf(site), as, by: userHere() });
+  const made = await reviewReplies(ids, { ...optionsOf(site), as, by: userHere(), onlyUnread: true });
+  if (made.reviewed === 0) return { notice: { text: earlierText(made), isBad: true, isDecided: true }, to };
+  const { suppressed, lifted, unassigned } = made;
   const effects = [
     ...(suppressed.length === 0 ? [] : [` ${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [` ${countOf(lifted.length, 'opt-out')} taken back.`]),

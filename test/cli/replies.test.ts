@@ -240,6 +240,14 @@ describe('handbill replies review', () => {
     expect((await run('review')).out).toBe('No replies.\n');
   });
 
+  it('says whose decision a later one replaces', async () => {
+    await run('review', '--as', 'answer', '3', '--by', 'jane');
+    const { out } = await run('review', '--as', 'opt-out', '3', '--by', 'ann');
+    expect(out).toContain('jane entered it as answer before; this replaces it.');
+    const late = await reviewReplies([3, 4], { ...options(), as: 'answer', by: 'bo', onlyUnread: true });
+    expect(late).toMatchObject({ reviewed: 0, earlier: [{ id: 3, meaning: 'opt-out', reviewedBy: 'ann' }] });
+  });
+
   it('takes back an opt-out only where the project says so', async () => {
     await reviewReplies([3], { ...options(), as: 'opt-out', by: 'jane' });
     expect(await reviewReplies([3], { ...options(), as: 'opt-in', by: 'jane' })).toMatchObject({ lifted: [] });

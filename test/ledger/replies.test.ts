@@ -259,6 +259,7 @@ describe('a review', () => {
       lifted: [],
       unassigned: [],
       missed: [99],
+      earlier: [],
     });
     expect([...ledger.suppressions()]).toEqual([]);
     expect(ledger.events.reviewReplies([1], review('opt-out'), { startLifts: false })).toEqual({
@@ -267,12 +268,28 @@ describe('a review', () => {
       lifted: [],
       unassigned: [],
       missed: [],
+      earlier: [],
     });
     expect(ledger.events.reviewReplies([2], review('answer'), { startLifts: false }).suppressed).toEqual([]);
     const [second, first] = [...ledger.events.replies()].flat();
     expect(first?.review).toEqual(review('opt-out'));
     expect([first?.meaning, second?.review?.meaning]).toEqual(['review', 'answer']);
     expect(ledger.events.answered(ledger.runs()[0] as RunRecord)).toEqual(new Map([[0, 'opted-out']]));
+  });
+
+  it('of a reply that was to be read is refused if another person was first, and else says whose it replaces', () => {
+    const ledger = open(scratchPath());
+    const waiting = { meaning: 'review' as const };
+    ledger.events.record([reply('hm', waiting), reply('stop?', waiting)], facts(NOON + 11 * MINUTE));
+    const jane = { ...review('answer'), who: 'jane' };
+    expect(ledger.events.reviewReplies([1], jane, { startLifts: false }).earlier).toEqual([]);
+    const first = [{ number: 1, ...jane }];
+    const late = ledger.events.reviewReplies([1, 2], review('opt-out'), { startLifts: false, onlyUnread: true });
+    expect(late).toMatchObject({ reviewed: 0, suppressed: [], earlier: first });
+    expect([...ledger.suppressions()]).toEqual([]);
+    expect([...ledger.events.replies()].flat().map((one) => one.review)).toEqual([null, jane]);
+    const again = ledger.events.reviewReplies([1, 2], review('opt-out'), { startLifts: false });
+    expect(again).toMatchObject({ reviewed: 2, suppressed: [keyOf(0)], earlier: first });
   });
 
   it.each([false, true])('lifts an opt-out only where the project says so: %s', (startLifts) => {

@@ -238,6 +238,24 @@ it('a decision that cannot be recorded brings its reply back, and says so', asyn
   expect(entered()).toEqual(['2 -', '1 -']);
 });
 
+it('a decision gives way to that of another person, and the row leaves', async () => {
+  receive([0, 'one', 'review'], [1, 'two', 'review']);
+  await using pages = await servePages(project.root, { allowActions: true });
+  await using watched = await openWatched(await sharedChromium(), pages.signInUrl ?? '');
+  const { page } = watched;
+  await page.clock.install();
+  await page.goto(`${pages.base}/replies`);
+  await page.keyboard.press('o');
+  withLedger(path, (ledger) =>
+    ledger.events.reviewReplies([2], { meaning: 'answer', who: 'jane', atMs: NOW + 61_000 }, { startLifts: false }),
+  );
+  await page.clock.fastForward(11_000);
+  await page.getByText('jane entered it as answer meanwhile; nothing was changed.').waitFor();
+  expect(await rows(page).locator('.quote').allInnerTexts()).toEqual(['one']);
+  expect(entered()).toEqual(['2 answer', '1 -']);
+  expect(withLedger(path, (ledger) => [...ledger.suppressions()])).toEqual([]);
+});
+
 it('the key of a row with several replies leads to the question', async () => {
   receive([0, SHORT, 'review'], [1, SHORT, 'review']);
   await using pages = await servePages(project.root, { allowActions: true });

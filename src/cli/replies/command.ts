@@ -6,6 +6,7 @@ import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import {
   EXPORT_REPLIES,
+  earlierText,
   exportCsv,
   exportJsonl,
   exportReplies,
@@ -145,8 +146,15 @@ function ids(text: string, before: readonly number[] | undefined): readonly numb
   return [...(before ?? []), oneId(text)];
 }
 
-function enter(numbers: readonly number[], as: Verdict, given: ReviewFlags, context: CommandContext) {
-  return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by: given.by ?? userHere() });
+function enter(
+  numbers: readonly number[],
+  as: Verdict,
+  given: ReviewFlags,
+  context: CommandContext,
+  onlyUnread = false,
+) {
+  const by = given.by ?? userHere();
+  return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by, onlyUnread });
 }
 
 const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
@@ -162,8 +170,10 @@ async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: Comm
     if (answer === '' || answer.startsWith('q')) break;
     const as = ANSWERS[answer.slice(0, 1)];
     if (as === undefined) continue;
-    context.err(said(await enter([reply.id], as, given, context), as));
-    count++;
+    // Another person may have answered since the list was read.
+    const done = await enter([reply.id], as, given, context, true);
+    context.err(said(done, as));
+    count += done.reviewed;
   }
   await context.out(`${countOf(count, 'reply', 'replies')} reviewed.\n`);
   if (count > 0) await sayLedger(context, given.ledger);
@@ -176,8 +186,11 @@ function questionOf(reply: ReceivedReply, which: string, full: boolean): string 
   return `${which} · ${from}, ${at}${to}\n  ${textOf(reply, true)}\n`;
 }
 
-function said({ reviewed, suppressed, lifted, unassigned }: ReviewRepliesResult, as: Verdict): string {
+function said(done: ReviewRepliesResult, as: Verdict): string {
+  const { reviewed, suppressed, lifted, unassigned, earlier } = done;
+  if (reviewed === 0) return `${safeLine(earlierText(done))}\n`;
   const effects = [
+    ...(earlier.length === 0 ? [] : [safeLine(earlierText(done))]),
     ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [`${countOf(lifted.length, 'opt-out')} taken back.`]),
     ...unassignedSentences(unassigned),

@@ -244,10 +244,11 @@ async function record(decision: Decision): Promise<void> {
   pending.splice(pending.indexOf(decision), 1);
   // Goes on when the page is left.
   const asked = { method: 'POST', body, headers: { accept: 'application/json' }, keepalive: true };
-  const { text, isBad } = await fetch('/replies', asked)
-    .then(async (response) => (await response.json()) as { readonly text: string; readonly isBad: boolean })
-    .catch(() => ({ text: `Not recorded, reload the page: ${said}`, isBad: true }));
-  if (isBad) bringBack(decision, text);
+  const { text, isBad, isDecided } = await fetch('/replies', asked)
+    .then(async (response) => (await response.json()) as { text: string; isBad: boolean; isDecided?: boolean })
+    .catch(() => ({ text: `Not recorded, reload the page: ${said}`, isBad: true, isDecided: false }));
+  if (isDecided) tell(`${said} ${text}`);
+  else if (isBad) bringBack(decision, text);
   else if (pending.length === 0) tell(text);
 }
 

@@ -21,6 +21,8 @@ export interface View {
 export interface Notice {
   readonly text: string;
   readonly isBad: boolean;
+  /** Another person has decided about the reply: it no longer waits. */
+  readonly isDecided?: boolean;
 }
 
 /** Replaced while the page is open: `id` is that of its element. */
