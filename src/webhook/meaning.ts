@@ -34,7 +34,9 @@ export const STOP_WORDS: readonly string[] = [
 /** These opt out only as a whole text, because other sentences begin with them: `cancel my order`, `end of May`. */
 export const WHOLE_STOP_WORDS: readonly string[] = [
   ...words('cancel, end, quit, revoke, remove, remove me, halt, td, leave me alone'),
-  ...words('cancel all, end all, quit all, cancel subscription, end subscription, no more messages, no more texts'),
+  ...words(
+    'cancel all, end all, quit all, cancel subscription, end subscription, no more, no more messages, no more texts',
+  ),
   ...words('aufhören, aufhoeren, kündigen, keine nachrichten mehr, keine sms mehr'),
   ...words('baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
   ...words('sair, remover, pare'),
