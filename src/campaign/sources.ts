@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
-import { displayPath, findFolderInside, fromRoot } from '../util/paths.ts';
+import { displayPath, findFolderInside, fromRoot, PIPED } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
 import type { FallbackFile, StepFile } from './written.ts';
@@ -102,7 +102,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
     return list === undefined && contacts === undefined ? null : { path: options.path, file: options.file };
   }
   if (options.recipients === '-') {
-    if (options.pipedList !== null) return { path: options.pipedList, file: 'standard input' };
+    if (options.pipedList !== null) return { path: options.pipedList, file: PIPED };
     diagnostics.push(problem('usage', 'A list from standard input cannot be used here.', { hint: NOT_PIPED }));
     return null;
   }

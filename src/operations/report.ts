@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -24,12 +24,13 @@ import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { END_OPTIONS, endOf } from '../report/ends.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
+import type { SentAs } from '../report/next-steps.ts';
 import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
 import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { displayPath } from '../util/paths.ts';
+import { displayPath, PIPED } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { iso } from '../util/time.ts';
@@ -480,10 +481,13 @@ export async function sentCampaign(
   const { campaign: now } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
   const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
-  const named = async (): Promise<string> => {
+  const named = async (): Promise<SentAs> => {
     const { findCampaign } = await import('../campaign/find.ts');
     const found = await findCampaign(run.name, cwd);
-    return 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
+    const campaign = 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
+    const list = run.inputs.find(({ role }) => role === 'recipients')?.file;
+    if (list === undefined || now === null || resolve(root, list) === now.recipients.path) return campaign;
+    return { campaign, recipients: list === PIPED ? '-' : displayPath(resolve(root, list), cwd) };
   };
   return { named, campaign: isSame && !isTest(run.occurrence) ? now : null, now };
 }

@@ -2,7 +2,7 @@ import type { Report, RunState } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
 import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
-import { nextSteps } from './next-steps.ts';
+import { nextSteps, type SentAs } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { verdictOf } from './verdict.ts';
 import { causeLines, postedWords, returnedWords, tookMs } from './words.ts';
@@ -51,7 +51,7 @@ export function briefText(
 const NEXT_MOST = 64;
 
 /** The next command, or if that is long, that of the report; empty if nothing is left. */
-function adviceOf(report: Report, campaign: string, planPath: string | null): string {
+function adviceOf(report: Report, campaign: SentAs, planPath: string | null): string {
   const commands = nextSteps(report, campaign, planPath).flatMap(({ command }) => (command === null ? [] : [command]));
   if (commands.length === 0) return '';
   const short = [...commands.slice(0, 1), `handbill report ${shellWord(report.run)}`, 'handbill report'];

@@ -13,13 +13,16 @@ export interface NextStep {
   readonly command: string | null;
 }
 
+/** A campaign as the user would name it on the command line, where its list was given by `--recipients` with that list. */
+export type SentAs = string | { readonly campaign: string; readonly recipients: string };
+
 /**
  * Steps after a run, the most urgent first; empty when nothing is left.
  * @param planFile the plan file as the user would name it, where the environment accepts approved plans only
  */
 export function nextSteps(
   report: Report,
-  campaign: string,
+  campaign: SentAs,
   planPath: string | null = null,
   formats: Formats = PLAIN,
 ): readonly NextStep[] {
@@ -288,13 +291,17 @@ export function sendCommand(
     occurrence: named,
     postedFrom,
   }: Pick<Report, 'environment' | 'occurrence'> & { readonly postedFrom?: string | null },
-  campaign: string,
+  sentAs: SentAs,
   planPath: string | null,
 ): string {
   const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
   // A plan of one occurrence names it; a standing one covers every occurrence.
-  if (planPath !== null) return `handbill send --plan ${shellWord(planPath)}${occurrence}`;
+  const { campaign, recipients } = typeof sentAs === 'string' ? { campaign: sentAs, recipients: null } : sentAs;
+  const list = recipients === null ? '' : ` --recipients ${recipients === '-' ? '-' : shellWord(recipients)}`;
+  // It names its list too, which cannot be standard input.
+  if (planPath !== null)
+    return `handbill send --plan ${shellWord(planPath)}${occurrence}${recipients === '-' ? list : ''}`;
   const from = postedFrom ?? environment;
   const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;
-  return `handbill send ${shellWord(campaign)}${env}${occurrence}`;
+  return `handbill send ${shellWord(campaign)}${env}${occurrence}${list}`;
 }

@@ -1,6 +1,7 @@
 import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
 import { causeOf } from './causes.ts';
 import type { Formats } from './locale.ts';
+import type { SentAs } from './next-steps.ts';
 
 /** The fields of `jsonl`. Scripts rely on their order. */
 export const RECORD_FIELDS = [
@@ -166,7 +167,7 @@ export interface ReportOptions {
   /** The requests of this start, at the end of one of several starts. */
   readonly postedNow?: number;
   /** As the user would name it on the command line; default: its name. */
-  readonly campaignFile?: string;
+  readonly campaignFile?: SentAs;
   /** The plan file as the user would name it, where the environment accepts approved plans only. */
   readonly planPath?: string;
   /** ISO 4217 code of the costs; absent: none is shown. */

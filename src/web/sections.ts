@@ -2,7 +2,7 @@ import type { Report } from '../model.ts';
 import { returnedOf } from '../report/deliveries.ts';
 import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf, totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
-import { nextSteps } from '../report/next-steps.ts';
+import { nextSteps, type SentAs } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
 import { acceptedBase } from '../report/variants.ts';
 import { intervalOf, rateOf, significanceWords, winnerWords } from '../report/variants-text.ts';
@@ -34,7 +34,7 @@ export interface ShownRun {
   readonly formats: Formats;
   readonly currency: string | null;
   /** As its owner would name it on the command line. */
-  readonly campaignFile: string;
+  readonly campaignFile: SentAs;
   /** Where the environment accepts approved plans only. */
   readonly planPath: string | null;
   /** A link to the recipients that match; null on a page without links. */

@@ -79,6 +79,8 @@ it('send sends to the list from the pipe, and continues with the same list only'
   }
   const own = await runHere(['send', 'hello'], { cwd: project.root });
   expect(own.stderr).toContain('error[input-changed]');
+  const report = await runHere(['report', 'hello'], { cwd: project.root });
+  expect(report.stdout).toContain('handbill send hello --recipients -\n');
   const rest = await piped('good.csv', 'send', 'hello', '--format', 'json');
   expect(rest.status).toBe(0);
   expect(JSON.parse(rest.stdout).totals).toMatchObject({ recipients: 2, accepted: 2, pending: 0 });

@@ -140,11 +140,12 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
     });
     line.stop();
     const campaign = target ?? planFile?.campaign.file ?? '';
+    const { recipients } = flags;
     const shown = {
       ...context,
       format,
       quiet: flags.quiet === true,
-      campaign,
+      campaign: recipients === undefined ? campaign : { campaign, recipients },
       planPath: planFile?.signatures === undefined ? result.standingPlan : flags.plan,
     };
     await printSend(result, shown).catch((error: unknown) => {

@@ -3,12 +3,12 @@ import type { CommandContext } from '../../operations/context.ts';
 import { exitOf, type SendResult } from '../../operations/send-options.ts';
 import { formatReport } from '../../report/formats.ts';
 import { createFormats } from '../../report/locale.ts';
-import { undecidedOf } from '../../report/next-steps.ts';
+import { type SentAs, undecidedOf } from '../../report/next-steps.ts';
 
 interface PrintOptions extends CommandContext {
   readonly format: 'text' | 'brief' | 'json';
   readonly quiet: boolean;
-  readonly campaign: string;
+  readonly campaign: SentAs;
   /** The file of a signed plan that was sent, as the user named it. */
   readonly planPath?: string | undefined;
 }
