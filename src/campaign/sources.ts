@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
-import { displayPath, findFolderInside, fromRoot, PIPED } from '../util/paths.ts';
+import { displayPath, findFolderInside, fromRoot, isInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
 import type { FallbackFile, StepFile } from './written.ts';
@@ -18,7 +18,7 @@ export interface Sources {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-type ListFile = Pick<ListSpec, 'path' | 'file' | 'missing' | 'sample' | 'sampled'>;
+type ListFile = Pick<ListSpec, 'path' | 'file' | 'given' | 'missing' | 'sample' | 'sampled'>;
 
 interface SourcesOptions {
   /** Real path of the project's root. */
@@ -102,7 +102,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
     return list === undefined && contacts === undefined ? null : { path: options.path, file: options.file };
   }
   if (options.recipients === '-') {
-    if (options.pipedList !== null) return { path: options.pipedList, file: PIPED };
+    if (options.pipedList !== null) return { path: options.pipedList, file: 'standard input', given: '-' };
     diagnostics.push(problem('usage', 'A list from standard input cannot be used here.', { hint: NOT_PIPED }));
     return null;
   }
@@ -123,7 +123,8 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
       const at = merged.where('/recipients/sample') ?? {};
       diagnostics.push(problem('invalid-value', '"recipients.sample" is the list itself.', { ...at, hint }));
     }
-    return { ...found, ...own };
+    if (isOwn) return { ...found, ...own };
+    return { ...found, given: isInside(options.root, found.path) ? fromRoot(options.root, found.path) : found.path };
   }
   const fault = found.problem;
   const isOutside = fault.code === 'path-outside-project' && isOwn && !written.includes('\0');

@@ -195,6 +195,8 @@ export interface ListSpec extends PlainListKeys {
   /** A real path: that of the campaign file where it lists the recipients. */
   readonly path: string;
   readonly file: string;
+  /** As `given` of an input. */
+  readonly given?: string;
   /** The file is not there: the error for when it is opened. Absent: it was found. */
   readonly missing?: Diagnostic;
   /** The list is not there, and this is its sample, which is never sent to: the notice about it. Absent: the list itself. */
@@ -387,6 +389,8 @@ export interface InputFile {
   readonly sha256: string;
   /** How the bytes of a list were read. */
   readonly reading?: ListReading;
+  /** The list of `--recipients`: from the root where it lies inside, `-` for standard input. Absent: that of the campaign. */
+  readonly given?: string;
   /** The guards that the list failed and a person allowed, in words. */
   readonly accepted?: readonly string[];
   /** Its size was one of these guards, so that the next list is compared with an earlier one. */

@@ -30,7 +30,7 @@ import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { displayPath, PIPED } from '../util/paths.ts';
+import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { iso } from '../util/time.ts';
@@ -485,9 +485,9 @@ export async function sentCampaign(
     const { findCampaign } = await import('../campaign/find.ts');
     const found = await findCampaign(run.name, cwd);
     const campaign = 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
-    const list = run.inputs.find(({ role }) => role === 'recipients')?.file;
-    if (list === undefined || now === null || resolve(root, list) === now.recipients.path) return campaign;
-    return { campaign, recipients: list === PIPED ? '-' : displayPath(resolve(root, list), cwd) };
+    const { given } = run.inputs.find(({ role }) => role === 'recipients') ?? {};
+    if (given === undefined) return campaign;
+    return { campaign, recipients: given === '-' ? given : displayPath(resolve(root, given), cwd) };
   };
   return { named, campaign: isSame && !isTest(run.occurrence) ? now : null, now };
 }

@@ -86,6 +86,7 @@ export function badRows({ campaign }: Pick<Plan, 'campaign'>, invalid: number, r
 }
 
 export function listInput(plan: Plan, list: ListDigest): InputFile {
-  const { file, headerRow, delimiter, encoding, escaped } = plan.campaign.recipients;
-  return { role: 'recipients', file, sha256: list.sha256, reading: { headerRow, delimiter, encoding, escaped } };
+  const { file, given, headerRow, delimiter, encoding, escaped } = plan.campaign.recipients;
+  const reading = { headerRow, delimiter, encoding, escaped };
+  return { role: 'recipients', file, sha256: list.sha256, reading, ...(given === undefined ? {} : { given }) };
 }

@@ -73,6 +73,7 @@ const CAMPAIGN = {
 const RECIPIENTS = {
   path: PLACE,
   file: PLACE,
+  given: PLACE,
   missing: PLACE,
   sampled: PLACE,
   sample: { neither: 'a sample is never sent to' },

@@ -136,9 +136,6 @@ export function fromRoot(root: string, path: string): string {
   return relative(root, path).split(sep).join('/');
 }
 
-/** In place of a path: the list of `--recipients -`. */
-export const PIPED = 'standard input';
-
 /** Relative or absolute, whichever is shorter; always with `/`. */
 export function displayPath(path: string, cwd: string): string {
   const near = relative(cwd, path);

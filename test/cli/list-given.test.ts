@@ -41,10 +41,11 @@ it('the list of the campaign is not named', async () => {
     'handbill.yaml': PROJECT['handbill.yaml'].replace('{url}', api.url),
     'campaigns/c/p.csv': PROJECT['second.csv'],
   });
-  const run = (args: readonly string[]) => handbillHere(here.root, args, { env: { KEY: 'k' }, width: 120 });
-  const sent = await run(['send', 'c', '--env', 'api', '--yes']);
-  for (const { out } of [sent, await run(['report', 'c'])]) {
-    expect(out).toContain('handbill send c --env api --retry rejected');
+  const run = (args: readonly string[], cwd = here.root) => handbillHere(cwd, args, { env: { KEY: 'k' }, width: 120 });
+  const inFolder = join(here.root, 'campaigns', 'c');
+  const sent = await run(['send', 'campaign.yaml', '--env', 'api', '--yes'], inFolder);
+  for (const { out } of [sent, await run(['report', 'c']), await run(['report', 'c'], inFolder)]) {
+    expect(out).toMatch(/handbill send \S+ --env api --retry rejected/);
     expect(out).not.toContain('--recipients');
   }
 });
