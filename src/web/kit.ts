@@ -1,6 +1,6 @@
 import type { OutcomeState, RunState } from '../model.ts';
 import { Html, html } from '../util/escape.ts';
-import { toneClass } from './charts/chart.ts';
+import { type Tone, toneClass } from './charts/chart.ts';
 
 /** An address of these pages: each step is one segment, with any characters. Every `href` comes from this function. */
 export function address(
@@ -22,8 +22,8 @@ ${parts}</section>
 `;
 }
 
-export function swatch(outcome: OutcomeState): Html {
-  return html`<span class="key ${toneClass(outcome)}" aria-hidden="true"></span>`;
+export function swatch(tone: Tone): Html {
+  return html`<span class="key ${toneClass(tone)}" aria-hidden="true"></span>`;
 }
 
 export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {

@@ -113,7 +113,7 @@ function verdictSection({ report, formats, link }: ShownRun): Html {
 `;
 }
 
-const END_TONES: Readonly<Record<End, Tone>> = {
+export const END_TONES: Readonly<Record<End, Tone>> = {
   delivered: 'accepted',
   sent: 'deferred',
   notDelivered: 'rejected',
@@ -202,10 +202,9 @@ function causesSection({ formats, link, report }: ShownRun): Html | null {
   const rest = named.reduce((left, { count }) => left - count, sum);
   const rows = named.map(({ outcome, delivery, cause, count }) => {
     const end = delivery === undefined ? { outcome } : { delivery };
-    const of = delivery === undefined ? outcome : ('rejected' as const);
-    const name = html`<span>${swatch(of)}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
-    const word = END_WORDS[endOf({ outcome, delivery })];
-    return { cells: [name, html`<span class="nowrap">${word}</span>`, ...share(count)] };
+    const of = endOf({ outcome, delivery });
+    const name = html`<span>${swatch(END_TONES[of])}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
+    return { cells: [name, html`<span class="nowrap">${END_WORDS[of]}</span>`, ...share(count)] };
   });
   if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
   const columns = [{ title: 'Cause' }, { title: 'Message', isLow: true }, ...figureColumns('Recipients', 'Share')];

@@ -113,6 +113,7 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 tr.part th[scope=row]{padding-left:var(--s24);font-weight:400}
 td[data-label=Meaning]::before{display:none}
 tbody tr:hover,tbody tr:focus-within,tr:target{background:var(--panel)}
+@container (width <= 52rem){th .name{white-space:normal;overflow-wrap:anywhere}}
 @container (28rem < width <= 52rem){table:has(.low){
 tr{display:flex;flex-wrap:wrap;gap:0 var(--s12);padding:var(--s4) 0}
 tr::after{content:"";flex:1 0 100%;order:1}
@@ -184,9 +185,9 @@ footer{gap:var(--s4) var(--s24);margin-top:var(--s32);padding-top:var(--s8);bord
 .story{display:grid;grid-template-columns:minmax(0,23rem) minmax(0,1fr);gap:var(--s16) var(--s32);align-items:start;margin-top:var(--s16)}
 .story:not(:has(.said-text)){grid-template-columns:minmax(0,1fr)}
 .story h2{margin-top:0}
-.timeline li{position:relative;padding:0 0 var(--s12) var(--s24);border-left:2px solid var(--line)}
-.timeline li:last-child{border-color:transparent}
-.timeline li::before{content:"";position:absolute;left:-.4rem;top:.35rem;width:.65rem;height:.65rem;border-radius:50%;background:var(--tone,var(--skipped));box-shadow:0 0 0 3px var(--paper)}
+.timeline>li{position:relative;padding:0 0 var(--s12) var(--s24);border-left:2px solid var(--line)}
+.timeline>li:last-child{border-color:transparent}
+.timeline>li::before{content:"";position:absolute;left:-.4rem;top:.35rem;width:.65rem;height:.65rem;border-radius:50%;background:var(--tone,var(--skipped));box-shadow:0 0 0 3px var(--paper)}
 .timeline time,.timeline .when{display:block}
 .timeline .quote{padding:var(--s8) var(--s12);background:var(--panel);border-radius:var(--r8)}
 @container (width <= 40rem){

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { ask, NOW, numberOf, recordRun, replyOf, servePages, signIn, withLedger } from './serve-ledger.ts';
+import { ask, NOW, numberOf, recordRun, replyOf, reportOf, servePages, signIn, withLedger } from './serve-ledger.ts';
 
 /** Replies as an inbox: found, read and decided about. */
 
@@ -94,6 +94,39 @@ it('are found by tab, campaign, words, name and number, and each tab has its cou
   }
 });
 
+it('a search without hits says so, and keeps the counts of the tabs', async () => {
+  receive([0, 'hm', 'review'], [1, 'why', 'review']);
+  join();
+  await using pages = await servePages(project.root);
+  const page = async (query: string) => (await ask(pages.port, `/replies?${query}`)).text;
+  for (const query of ['q=%25', 'campaign=other']) {
+    expect(await page(query)).toContain('<p>No reply to read is like that.</p></div>');
+  }
+  expect(tabsIn(await page('q=%25'))[0]).toEqual(['To read', '2']);
+  expect(await page('meaning=opt-out&q=%25')).toContain('<p>No reply is like that.</p>');
+  expect(await page('campaign=nope')).toContain('No campaign that was sent is called &quot;nope&quot;.');
+  expect(await page('meaning=opt-out')).toContain('<code>handbill listen</code> receives replies');
+});
+
+it('the row of a text counts people and campaigns, not replies', async () => {
+  receive(
+    [0, SHORT, 'review'],
+    [0, `${SHORT} `, 'review'],
+    [8, 'hm', 'review'],
+    [1, 'hm ', 'review'],
+    [7, ' hm', 'review'],
+  );
+  join();
+  await using pages = await servePages(project.root, { allowActions: true });
+  const known = await signIn(pages);
+  const { text } = await ask(pages.port, '/replies', { headers: { cookie: known.cookie } });
+  const [hm = '', short = ''] = text.split('<tr id="reply-').slice(1);
+  expect(short).toContain('× 2');
+  expect(short).not.toMatch(/and \d other/);
+  expect(hm).toContain('and 2 others');
+  expect(hm).toContain('and 1 other<');
+});
+
 it('with the same text are one row, and what is recorded of them is said first', async () => {
   receive([0, SHORT, 'review'], [1, `${SHORT} `, 'review'], [7, SHORT, 'review'], [8, 'Who?', 'review']);
   join();
@@ -121,6 +154,24 @@ it('with the same text are one row, and what is recorded of them is said first',
   expect(entered()).toEqual(['4 -', '3 -', '2 -', '1 -']);
   expect((await post('&sure=yes&back=/replies')).headers.location).toBe('/replies');
   expect(entered()).toEqual(['4 -', '3 opt-out', '2 opt-out', '1 opt-out']);
+});
+
+it('the recipients of an end are counted, without lines between them, in the colour of the end', async () => {
+  const run = withLedger(path, (ledger) => {
+    const sent = Array.from({ length: 60 }, (_, i) => (i === 0 ? { state: 'rejected' as const } : {}));
+    const { id } = recordRun(ledger, { campaign: 'ends' }, sent);
+    const lost = [9, 30].map((row) => ({ ...reportOf(`m-${row}`, 'undeliverable'), atMs: NOW + 50_000 }));
+    ledger.events.record(lost, { nowMs: NOW + 60_000, source: 'webhook', environment: 'sandbox' });
+    return id;
+  });
+  await using pages = await servePages(project.root);
+  const page = async (query: string) => (await ask(pages.port, `/runs/${run}/recipients?${query}`)).text;
+  expect(await page('')).toContain('<caption>60 recipients. Lines 2 to 51 of the list.');
+  const lost = await page('end=notDelivered');
+  expect(lost).toContain('<caption>3 recipients. In the order of the list.');
+  expect(lost.match(/tone-rejected" aria-hidden="true"><\/span>not delivered/g)).toHaveLength(3);
+  await ask(pages.port, `/runs/${run}`);
+  expect(await page('end=sent')).toContain('<caption>57 recipients. In the order of the list.');
 });
 
 it('no page leads elsewhere after a decision', async () => {

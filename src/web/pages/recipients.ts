@@ -5,6 +5,7 @@ import {
   DELIVERIES,
   type Delivery,
   type EarlierMessage,
+  type Ends,
   OUTCOMES,
   type Outcome,
   type OutcomeState,
@@ -24,6 +25,7 @@ import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/wor
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { toneClass } from '../charts/chart.ts';
+import { judge } from '../judged.ts';
 import { address, type Column, copied, crumbs, facts, pager, section, select, swatch, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
@@ -40,6 +42,7 @@ import {
   type Sort,
 } from '../rows.ts';
 import { readSearch } from '../search.ts';
+import { END_TONES } from '../sections.ts';
 import { sentMessages } from '../sent.ts';
 import {
   type Asked,
@@ -83,6 +86,9 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   // Only the form and a figure need them, so the wait is short.
   const { value, isOld } = await site.stats.of(run, Math.min(asked.patienceMs, 300));
   const counts = value?.steps ?? null;
+  const ends = value?.cameBack == null ? undefined : judge(site, open, run, value).report.ends;
+  const isFirst = sort === null ? 'after' in cursor && cursor.after < 0 : sort.page === 0;
+  const isWhole = isFirst && !page.hasAfter && page.stoppedAt === null;
   // Last, so that reading a long list keeps nothing of the page waiting.
   const names = found ?? (await namesOf(site, asked, run));
   const content = recipientsPage(asked.view, {
@@ -94,9 +100,9 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     variants: [...new Set(value?.steps.flatMap(({ variant }) => variant ?? []))].sort(),
     causes: value?.cameBack?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
     rows: page.rows,
-    total: sorted?.total ?? totalOf(run, filter, counts),
+    total: sorted?.total ?? (isWhole ? page.rows.length : totalOf(run, filter, counts, ends)),
     sort,
-    isFirst: sort === null ? 'after' in cursor && cursor.after < 0 : sort.page === 0,
+    isFirst,
     hasBefore: page.hasBefore,
     hasAfter: page.hasAfter,
     stoppedAt: page.stoppedAt,
@@ -168,10 +174,11 @@ function outcomesOf(
   return of;
 }
 
-/** Null: not counted yet, or with other filters than outcome and reason. */
-function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null): number | null {
+/** Null: not counted yet, or with other filters than outcome and reason, or the end alone. */
+function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null, ends?: Ends): number | null {
   const { delivery, variant, cause, end, search } = filter;
-  if ([delivery, variant, cause, end, search].some((one) => one !== null)) return null;
+  if ([delivery, variant, cause, search].some((one) => one !== null)) return null;
+  if (end !== null) return filter.outcome === null && filter.reason === null ? (ends?.[end] ?? null) : null;
   if (filter.outcome === null && filter.reason === null) return run.rows;
   if (counts === null) return null;
   const isMeant = ({ outcome, reason, fellBack }: StepCount): boolean =>
@@ -410,7 +417,9 @@ ${pager('Pages of the list', [['First page', data.isFirst ? null : to({})]])}`;
   const caption =
     sort !== null
       ? `${count}Sorted by ${SORT_WORDS[sort.by]}.${unsortable}`
-      : `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.${unsortable}`;
+      : Object.values(query).some((one) => one !== '')
+        ? `${count}In the order of the list.${unsortable}`
+        : `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.${unsortable}`;
   return html`${table(
     caption,
     columnsOf(data, (next) => address(['runs', run, 'recipients'], { ...query, sort: next })),
@@ -437,7 +446,7 @@ function cells(formats: View['formats'], { run, names }: RecipientsData, row: Ou
     personLink(address(['runs', run, 'recipients', row.row]), names.labelOf(row.row, key), who ?? `line ${line}`),
     formats.number(line),
     key === null || key === to ? '' : html`<span>${key}</span>`,
-    html`<span>${swatch(outcome)}${END_WORDS[endOf(row)]} <span class="soft">${outcome}${why === null ? '' : `, ${why}`}</span></span>`,
+    html`<span>${swatch(END_TONES[endOf(row)])}${END_WORDS[endOf(row)]} <span class="soft">${outcome}${why === null ? '' : `, ${why}`}</span></span>`,
     delivery ?? '',
     row.variant ?? '',
     attempts === 0
@@ -573,7 +582,7 @@ function recipientHead(
 <h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key === null ? null : html`<p><a href="${address(['people', run, outcome.row])}">All messages to this person</a></p>`}
 ${facts([
   ['Address', label === null ? null : who],
-  ['Message', html`${swatch(outcome.outcome)}<strong>${END_WORDS[endOf(outcome)]}</strong>`],
+  ['Message', html`${swatch(END_TONES[endOf(outcome)])}<strong>${END_WORDS[endOf(outcome)]}</strong>`],
   ['Outcome', `${outcome.outcome} · ${OUTCOME_WORDS[outcome.outcome]}`],
   ['Reason', reason === null ? null : `${reason}${reasonWords(reason) === '' ? '' : ` · ${reasonWords(reason)}`}`],
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],

@@ -4,7 +4,7 @@ import { REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../../model.
 import { stoppedBy } from '../../operations/replies.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
-import { address, coded, pager, select, table } from '../kit.ts';
+import { address, coded, empty, pager, select, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink } from '../names.ts';
 import { createMatcher } from '../search.ts';
@@ -38,6 +38,8 @@ interface ReplyRow {
   /** The run that the newest answers; null: unknown. */
   readonly run: RunRecord | null;
   readonly label: string | null;
+  /** How many campaigns they answer. */
+  readonly campaigns: number;
 }
 
 /** `/replies`: those that a person has to read, others by `?meaning=`; newest first. */
@@ -54,9 +56,14 @@ export const makeReplies: MakePage = async (site, open, asked) => {
     ...place,
     chosen,
     isFirst: before === null,
-    rows: await Promise.all(rows.map(async (replies) => ({ replies, ...(await people.of(replies[0])) }))),
+    rows: await Promise.all(
+      rows.map(async (replies) => {
+        const campaigns = new Set(replies.flatMap((one) => people.runOf(one)?.name ?? []));
+        return { replies, campaigns: campaigns.size, ...(await people.of(replies[0])) };
+      }),
+    ),
     campaigns: [...new Set(all.map(({ name }) => name))].sort(),
-    counts: q === '' ? await countsOf(open, inRuns, asked.view) : null,
+    counts: await countsOf(open, inRuns, asked.view),
     rules: site.reading.project.webhook.replies,
   };
   return { content: repliesPage(asked.view, data), isOld: people.isOld() };
@@ -66,10 +73,12 @@ export const makeReplies: MakePage = async (site, open, asked) => {
 function createPeople(site: Site, asked: Pick<Asked, 'patienceMs'>, runs: readonly RunRecord[], waits = false) {
   const byNumber = new Map(runs.map((run) => [run.number, run]));
   const opened = new Map<RunRecord, Names>();
+  const runOf = (reply: ReplyRecord | undefined) => byNumber.get(reply?.answers?.run ?? -1) ?? null;
   return {
+    runOf,
     async of(reply: ReplyRecord | undefined) {
-      const { row, key, run: number } = reply?.answers ?? { row: -1, key: null, run: -1 };
-      const run = byNumber.get(number) ?? null;
+      const { row, key } = reply?.answers ?? { row: -1, key: null };
+      const run = runOf(reply);
       const names = run && (opened.get(run) ?? (await namesOf(site, asked, run, waits)));
       if (run && names) opened.set(run, names);
       return { run, label: names?.labelOf(row, key) ?? null, cells: () => names?.cellsOf(row, key) ?? [] };
@@ -139,7 +148,7 @@ export function toReview({ ledger }: OpenLedger, formats: View['formats']): stri
 interface RepliesData {
   readonly chosen: Chosen;
   readonly campaigns: readonly string[];
-  /** Null: a search is not counted. */
+  /** Null: there is no ledger. */
   readonly counts: ((meaning: string) => string) | null;
   readonly rows: readonly ReplyRow[];
   readonly isFirst: boolean;
@@ -184,20 +193,32 @@ ${campaigns.length < 2 ? null : select('campaign', 'Campaign', named, chosen.cam
   };
 }
 
-function list(view: View, { chosen, rows, isFirst, next, stoppedAt, rules }: RepliesData): Html {
+function list(view: View, data: RepliesData): Html {
+  const { chosen, rows, isFirst, next, stoppedAt, rules } = data;
   const at = (before: number | null): string => address(['replies'], { ...chosen, before });
   // By its oldest reply: a newer one with the same text is no other row.
   const lines = rows.map((row) => ({
     id: `reply-${row.replies.at(-1)?.number}`,
     cells: row.replies.slice(0, 1).flatMap((newest) => cells(view, row, newest, rules)),
   }));
-  const none = html`<div class="empty"><p>${chosen.meaning === 'review' ? 'No reply waits to be read.' : 'No replies.'}</p><p class="soft"><code>handbill listen</code> receives replies; <code>handbill listen --from FILE</code> reads them from an export.</p></div>`;
-  return html`${rows.length === 0 ? none : table('Newest first, as they came in.', COLUMNS, lines)}
+  return html`${rows.length === 0 ? noReplies(data) : table('Newest first, as they came in.', COLUMNS, lines)}
 ${pager('Pages of the list', [
   ['Newest', isFirst ? null : at(null)],
   ['Older', next === null ? null : at(next)],
   ['Look further back', stoppedAt === null ? null : at(stoppedAt)],
 ])}`;
+}
+
+function noReplies({ chosen: { meaning, q, campaign }, campaigns, stoppedAt }: RepliesData): Html {
+  const isReview = meaning === 'review';
+  if (campaign !== '' && !campaigns.includes(campaign))
+    return empty(`No campaign that was sent is called "${campaign}".`);
+  if (q !== '' || campaign !== '')
+    return empty(`No reply${isReview ? ' to read' : ''} is like that${stoppedAt === null ? '' : ' yet'}.`);
+  return empty(
+    isReview ? 'No reply waits to be read.' : 'No replies.',
+    html`<code>handbill listen</code> receives replies; <code>handbill listen --from FILE</code> reads them from an export.`,
+  );
 }
 
 const COLUMNS = [
@@ -210,22 +231,22 @@ const COLUMNS = [
 
 function cells(
   view: View,
-  { replies, run, label }: ReplyRow,
+  { replies, run, label, campaigns }: ReplyRow,
   { from, text, answers, isSought, review, meaning: read, atMs, receivedAtMs }: ReplyRecord,
   { stopEnds }: RepliesData['rules'],
 ): readonly (Html | string)[] {
   const at = run === null || answers === null ? null : ([run.id, answers.row] as const);
   const person = at === null ? address(['people'], { q: from }) : address(['people', ...at]);
   const isOne = replies.length === 1;
-  const otherRuns = new Set(replies.map((one) => one.answers?.run)).size - 1;
+  const others = new Set(replies.map((one) => one.from)).size - 1;
   const meaning = review?.meaning ?? read;
   const scope = meaning === 'opt-out' ? ` of ${stoppedBy(run?.topic ?? null, stopEnds)}` : '';
   return [
-    html`<span>${personLink(person, label, from)}${isOne ? null : html`<br><span class="soft">and ${view.formats.count(replies.length - 1, 'other')}</span>`}</span>`,
+    html`<span>${personLink(person, label, from)}${others === 0 ? null : html`<br><span class="soft">and ${view.formats.count(others, 'other')}</span>`}</span>`,
     html`<div><p class="quote">${text}</p>${isOne ? null : html`<b>× ${view.formats.number(replies.length)}</b>`}</div>`,
     at === null
       ? html`<span class="soft">${isSought ? 'no known message' : 'not looked up yet'}</span>`
-      : html`<span><a href="${address(['runs', at[0], 'recipients', at[1]])}">${run?.name ?? ''}</a>${otherRuns === 0 ? null : html`<br><span class="soft">and others</span>`}</span>`,
+      : html`<span><a href="${address(['runs', at[0], 'recipients', at[1]])}">${run?.name ?? ''}</a>${campaigns < 2 ? null : html`<br><span class="soft">and ${view.formats.count(campaigns - 1, 'other')}</span>`}</span>`,
     html`<span>${view.formats.time(atMs ?? receivedAtMs)}</span>`,
     meaning === 'review' && view.actions === 'on'
       ? decision(view, replies, label ?? from)
@@ -274,13 +295,11 @@ export async function replyQuestion(site: Site, open: OpenLedger, view: View, { 
       ? 'An opt-out that came as a reply is taken back.'
       : 'No opt-out is taken back: `webhook.replies.startLifts` is not set.',
   };
-  const senders = all
-    .slice(0, MOST_NAMED)
-    .map(({ label, from }) => html`<li>${label === null ? '' : `${label}, `}${from}</li>`);
+  const senders = [...new Set(all.map(({ label, from }) => `${label === null ? '' : `${label}, `}${from}`))];
   return questionPage(
     `Record ${view.formats.count(all.length, 'reply', 'replies')} as ${as}?`,
     html`<p class="quote">${all[0]?.text ?? ''}</p>
-<ul>${senders}</ul>${all.length > MOST_NAMED ? html`<p>And ${view.formats.number(all.length - MOST_NAMED)} more.</p>` : null}
+<ul>${senders.slice(0, MOST_NAMED).map((one) => html`<li>${one}</li>`)}</ul>${senders.length > MOST_NAMED ? html`<p>And ${view.formats.number(senders.length - MOST_NAMED)} more.</p>` : null}
 <p>${coded(effects[as])} The name of the user is kept with it.</p>
 <form method="post" action="/replies" class="actions">${fields(view, ids, back)}<input type="hidden" name="as" value="${as}"><button class="main" name="sure" value="yes">Record as ${as}</button><a class="button" href="${back}">Back</a></form>`,
   );
