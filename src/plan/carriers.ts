@@ -115,7 +115,7 @@ export function createCarrierCheck({
   return (message, at) => {
     const { channel, text } = message;
     if (text === null || (channel !== 'sms' && channel !== 'rcs')) return NOTHING;
-    if (!isMarketing && !mayHave(text)) return NOTHING;
+    if (!isMarketing && !mayHave(text, message)) return NOTHING;
     let advice = NOTHING;
     for (const { code, find, hint } of RULES) {
       const found = find(text, message, rules);
@@ -133,12 +133,12 @@ function placeIn(text: string, index: number): string {
 }
 
 /** Every row comes here, and nearly all texts have nothing that a rule could find. What is sought is cheap to look for. */
-function mayHave(text: string): boolean {
-  const isEdge = text.charCodeAt(0) <= SPACE || text.charCodeAt(text.length - 1) <= SPACE;
-  return isEdge || text.includes('/') || text.includes('  ') || TWO_CAPITALS.test(text);
+function mayHave(text: string, { sms }: StepMessage): boolean {
+  if (sms?.encoding !== 'GSM-7' || text.includes('/') || TWICE.test(text)) return true;
+  return text.charCodeAt(0) <= SPACE || text.charCodeAt(text.length - 1) <= SPACE;
 }
 
 const SPACE = 0x20;
-/** In Latin, Greek and Cyrillic: other scripts hardly have capitals. Some small letters are in the range, which is cheap. */
-const TWO_CAPITALS = /[A-Z\u00c0-\u042f]{2}/;
+/** Other capitals of GSM-7 hardly make a word without these. */
+const TWICE = /[A-Z]{2}| {2}/;
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
