@@ -104,11 +104,15 @@ describe('handbill replies', () => {
     const { status, out, err } = await run();
     expect({ status, err }).toEqual({ status: 0, err: '' });
     expect(out).toMatchInlineSnapshot(`
-      "id  written (UTC)     from           meaning  campaign  text
-       4  2026-11-21 12:20  +44••••••0009  review             who is this?
-       3  2026-11-21 12:13  +44••••••0003  review   survey    please don't\\u{1b}[2J s…
-       2  2026-11-21 12:12  +44••••••0002  answer   survey    =HYPERLINK("http://x","…
-       1  2026-11-21 12:11  +44••••••0001  answer   survey    Very good, thanks
+      "id  written (UTC)     from           meaning  campaign
+       4  2026-11-21 12:20  +44••••••0009  review
+          who is this?
+       3  2026-11-21 12:13  +44••••••0003  review   survey
+          please don't\\u{1b}[2J stop, call +44••••••••• 777
+       2  2026-11-21 12:12  +44••••••0002  answer   survey
+          =HYPERLINK("http://x","y")
+       1  2026-11-21 12:11  +44••••••0001  answer   survey
+          Very good, thanks
 
       2 replies waiting for review: handbill replies review
       "

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { handbill, projectWith } from './run-handbill.ts';
 
@@ -69,6 +70,18 @@ test('numbers are added as they will be compared, listed, and removed', async ()
   expect(removed.out).toBe('1 address removed. 1 address was not on the list.\n');
   expect((await handbillHere(root, ['suppress', 'remove', '--quiet', '07700900124'])).out).toBe('');
   expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('No addresses are suppressed.\n');
+});
+
+test('a long reason is whole, on several lines', async () => {
+  using project = createProject({ 'handbill.yaml': '{}\n' });
+  const reason = 'asked at the desk in the Harbour branch not to get any more messages about offers';
+  await handbillHere(project.root, ['suppress', 'add', '+447700900123', '--reason', reason]);
+  const { out } = await handbillHere(project.root, ['suppress', 'list']);
+  const lines = out.trimEnd().split('\n');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  const at = lines[0]?.indexOf('reason');
+  const said = lines.slice(1).map((line) => line.slice(at).trim());
+  expect(said.join(' ')).toBe(reason);
 });
 
 test('a reason that is given for a known entry is recorded, and without one the old reason stays', async () => {

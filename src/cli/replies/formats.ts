@@ -3,7 +3,7 @@ import { countOf, instant, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { type Column, table } from '../../util/table.ts';
+import { type Column, displayWidth, table, wrap } from '../../util/table.ts';
 
 interface RepliesShown {
   readonly width: number;
@@ -39,7 +39,8 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
 }
 
 function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
-  const rows = replies.map((reply) => [
+  const texts = replies.map((reply) => textOf(reply, full));
+  const rows = replies.map((reply, i) => [
     String(reply.id),
     instant(reply.at ?? reply.receivedAt).slice(0, '2026-11-21 09:00'.length),
     full ? reply.from : mask(reply.from),
@@ -48,9 +49,16 @@ function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesS
       ? reply.meaning
       : `${reply.meaning} of ${reply.optsOutOf}`,
     reply.campaign ?? '',
-    textOf(reply, full),
+    texts[i] ?? '',
   ]);
-  return table(rows, COLUMNS, { width: full ? Number.POSITIVE_INFINITY : width });
+  const whole = table(rows, COLUMNS, { width: Number.POSITIVE_INFINITY });
+  // A narrow terminal has no room for a text beside the other columns.
+  if (full || whole.split('\n').every((line) => displayWidth(line) <= width)) return whole;
+  const below = (row: number): string =>
+    wrap(texts[row] ?? '', Math.max(20, width - 4))
+      .map((line) => `    ${line}\n`)
+      .join('');
+  return table(rows, COLUMNS.slice(0, -1), { width, below });
 }
 
 /** On one line, without control characters of a terminal. */

@@ -160,7 +160,7 @@ function* asTables(lists: Lists, full: boolean, width: number): Generator<string
     { title: 'topic' },
     { title: 'until' },
     { title: 'from' },
-    { title: 'reason', shrink: true },
+    { title: 'reason' },
   ];
   let block: (readonly string[])[] = [];
   let isEmpty = true;
