@@ -74,7 +74,10 @@ function causeText({ causes = [], state, halt }: Judged, say: Formats): string |
 
 export function verdictText(report: Judged, say: Formats = PLAIN): string {
   const { headline, cause, counts, fall } = verdictOf(report, say);
-  return [headline, counts, fall, cause].filter((one) => one !== null).join(' ');
+  const { part, whole } = acceptedShare(report.totals);
+  const took = whole === 0 ? null : `The API took ${say.number(part)} of ${say.count(whole, 'message')}.`;
+  // Without delivery reports, nothing is known of what was delivered.
+  return [headline, report.ends === undefined ? took : counts, fall, cause].filter((one) => one !== null).join(' ');
 }
 
 function toneOf({ state, totals, paused, closedAt }: Judged): Verdict['tone'] {

@@ -11,7 +11,8 @@ import { collect, OPTIONS, PLAIN, RETURNED, TROUBLED } from './examples.ts';
 const NONE = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, inDoubt: 0, pending: 0 };
 
 function reportWith(facts: Partial<Report>): Report {
-  return { ...PLAIN, reasons: {}, ...facts };
+  const report = { ...PLAIN, reasons: {}, ...facts };
+  return { ...report, ends: endsOf(report) };
 }
 
 describe('ends', () => {
@@ -183,6 +184,13 @@ describe('the verdict', () => {
     [{ totals: { ...totals, inDoubt: 1 } }, 'bad'],
   ])('%o has the tone %s', (facts, tone) => {
     expect(verdictOf(reportWith(facts)).tone).toBe(tone);
+  });
+
+  it('without delivery reports says what the API took, and nothing of deliveries', () => {
+    const { ends: _, ...unread } = reportWith({ totals: { ...totals, accepted: 7, rejected: 1, skipped: 2 } });
+    expect(verdictText(unread)).toBe('Finished. The API took 7 of 8 messages.');
+    const { ends: __, ...empty } = reportWith({ totals: { ...totals, skipped: 10 } });
+    expect(verdictText(empty)).toBe('Finished.');
   });
 
   it('counts no recipient as progress that a rule leaves out', () => {
