@@ -250,7 +250,10 @@ function selectDoubts(
   }
   if (unknown.length + twice.length > 0) {
     const shown = unknown.slice(0, EXPLAINED);
-    const wrong = [...twice, ...explain(ledger, run, shown, phone)];
+    const [first, ...more] = [...twice, ...explain(ledger, run, shown, phone)];
+    const hint = 'Nothing was recorded for any of those who were chosen.';
+    const wrong =
+      first === undefined ? more : [chosen.size > 0 ? { ...first, hint: first.hint ?? hint } : first, ...more];
     throw new HandbillError(EXIT.refused, wrong, unknown.length + twice.length);
   }
   return doubts.filter((doubt) => chosen.has(doubt));

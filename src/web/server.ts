@@ -8,7 +8,6 @@ import { parse, serialize } from 'hono/utils/cookie';
 import { HandbillError, problem, refuse } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { pauseText } from '../report/pause-words.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { html } from '../util/escape.ts';
 import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
@@ -21,6 +20,7 @@ import type { Live } from './live.ts';
 import type { Formats } from './pages/format.ts';
 import { type Content, messagePage, type Notice, servePage, type View } from './pages/layout.ts';
 import { makePage, troublePage, withBanner } from './pages/pages.ts';
+import { pausesBanner } from './pages/pauses.ts';
 import { noRun, runOf, type Site } from './site.ts';
 
 interface RunningPages {
@@ -300,11 +300,9 @@ async function streamed(
   type = 'text/html; charset=utf-8',
 ): Promise<Response> {
   const encoder = new TextEncoder();
-  const pauses =
-    needs.site.keeper
-      .current()
-      ?.ledger.pauses()
-      .map((pause) => html` <b>${pauseText(pause)}</b>`) ?? [];
+  // Such a page sends no form: the banner names the command.
+  const view = { ...viewOf(needs, c, new URL(c.req.url), null), actions: 'off' as const };
+  const banner = pausesBanner(view, needs.site.keeper.current()?.ledger.pauses() ?? [], []);
   const first = await pieces.next();
   const policy = "frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
   const headers = { ...SAFE_HEADERS, 'Content-Type': type, 'Content-Security-Policy': policy };
@@ -316,7 +314,7 @@ async function streamed(
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const way =
-        html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a>${pauses}</nav>\n`.markup;
+        html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a></nav>\n${banner}`.markup;
       if (first.done === true) return;
       controller.enqueue(encoder.encode(first.value.replace('<body>\n', (body) => body + way)));
     },

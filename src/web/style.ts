@@ -326,7 +326,7 @@ body{max-width:none;padding:0;zoom:.66}
 h2{margin:var(--s12) 0 var(--s4)}
 th,td{padding-block:0}
 .pair{grid-template-columns:1fr 1fr}
-.site nav,.filters,.actions,.pager,.choices,.copied button,.live,.back,.recipients,main details:not(.figures),#browse,.keys-hint{display:none}
+.site nav,.filters,.actions,.pager,.choices,.copied button,.live,.back,body>.notice,.recipients,main details:not(.figures),#browse,.keys-hint{display:none}
 #first{display:block!important}.figures::details-content{content-visibility:visible;block-size:auto}
 }`;
 

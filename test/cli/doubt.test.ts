@@ -317,6 +317,7 @@ describe('what is refused is refused whole, exit 2', () => {
       [HELLO_ID, '--line', '2', '4', '99', '--key', keyOf(3), 'nobody', '--as', 'accepted'],
       [
         'Line 4 is accepted, not in doubt',
+        'Nothing was recorded for any of those who were chosen.',
         'Line 99 is not in this run',
         '"+44••••••0003" (line 5) is rejected (status), not in doubt',
         '"nobody" is not in this run',

@@ -103,6 +103,20 @@ describe('the first page', () => {
     expect(days.match(/ often /g)).toHaveLength(1);
   });
 
+  it('names an older run with people left beside a newer one', async () => {
+    withLedger(ledgerPath(), (ledger) => {
+      const run = (occurrence: string, atMs: number, state: 'pending' | 'accepted') =>
+        recordRun(ledger, { campaign: 'daily', occurrence, atMs }, [{}, { state }]);
+      run('2026-11-18', NOW - 3_000_000, 'accepted');
+      run('2026-11-19', NOW - 2_000_000, 'pending');
+      run('2026-11-20', NOW - 1_000_000, 'accepted');
+    });
+    await using pages = await servePages(project.root);
+    const attention = partOf((await ask(pages.port, '/')).text, 'attention');
+    expect(attention).toContain('daily (sandbox, 2026-11-19 ): ');
+    expect(attention).not.toMatch(/2026-11-18|2026-11-20/);
+  });
+
   it('adds up what each campaign cost in this month, without the sandbox', async () => {
     withLedger(ledgerPath(), (ledger) => {
       const month = (campaign: string, days: number, count: number, environment = 'live') => {
@@ -132,7 +146,7 @@ describe('the first page', () => {
     expect(partOf(text, 'runs')).toContain(`${bar.replace('1 delivered', '1 of 64 delivered')} (1 duplicate)`);
   });
 
-  it('names what a process left unfinished, until a later run of the campaign', async () => {
+  it('names what a process left unfinished, also beside a later run of the campaign', async () => {
     withLedger(ledgerPath(), (ledger) => {
       recordRun(ledger, { campaign: 'by-hand', occurrence: 'first', isKilled: true }, [{}, { state: 'pending' }]);
     });
@@ -143,7 +157,7 @@ describe('the first page', () => {
     withLedger(ledgerPath(), (ledger) => {
       recordRun(ledger, { campaign: 'by-hand', occurrence: 'second', atMs: NOW + 9e6 }, [{}]);
     });
-    expect(partOf((await ask(pages.port, '/')).text, 'attention')).not.toContain('by-hand');
+    expect(partOf((await ask(pages.port, '/')).text, 'attention')).toContain('by-hand (sandbox, first ): Interrupted');
   });
 
   it('says about when a run in progress ends, of those who are not left out', async () => {

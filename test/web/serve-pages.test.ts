@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pauseSending } from '../../src/operations/pause.ts';
 import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -203,8 +204,12 @@ describe('a reader', () => {
     await page.getByText('Hello Ann.').first().waitFor();
     await page.getByRole('link', { name: 'Back to handbill serve' }).click();
     await page.waitForURL(`${pages.base}/campaigns`);
+    await pauseSending({ cwd: project.root, env: {}, environment: 'sandbox', reason: 'Wrong list', by: 'jane' });
     await page.goto(`${pages.base}/runs/${id}/report`);
     expect(await page.title()).toContain('handbill report');
+    const banner = await page.locator('body > .notice').innerText();
+    expect(banner).toContain('by jane: Wrong list. In a terminal: handbill resume');
+    expect(banner).not.toContain('UTC');
     await page.getByRole('link', { name: 'Back to handbill serve' }).click();
     await page.waitForURL(`${pages.base}/runs/${id}`);
     expectQuiet(watched, pages.base);

@@ -149,7 +149,7 @@ const COLUMNS = [
   { title: 'List', isLow: true },
   { title: 'Schedule', isOptional: true, isRoomy: true },
   { title: 'Last run', isLow: true },
-  { title: 'Preview' },
+  { title: 'Check' },
 ];
 
 function cells({ formats }: View, { file, campaign, errors, warnings, lastRun }: CampaignLine) {

@@ -30,8 +30,12 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
   const from = Math.min(wholeOf(query, 'from') ?? 0, Math.max(0, found.length - 1));
   const shown = found.slice(from, from + CAMPAIGNS_ON_A_PAGE);
   const going = await judges.of(all.filter((run) => stateOf(site.stats, run) === 'running'));
-  const pressing = open === null ? [] : newestOfEach(all).filter((run) => isPressing(site, open, run));
-  const pressed = await judges.of(pressing.slice(0, MOST_PRESSING));
+  const latest = new Set(newestOfEach(all));
+  const older = withoutTests(all).filter((run) => !latest.has(run) && isUnfinished(site, run));
+  const unfinished = await judges.of(older.slice(0, MOST_PRESSING));
+  const left = unfinished.filter(({ report: { totals } }) => totals.pending + totals.deferred + totals.failed > 0);
+  const pressing = open === null ? [] : [...latest].filter((run) => isPressing(site, open, run));
+  const pressed = [...(await judges.of(pressing.slice(0, MOST_PRESSING))), ...left];
   const newest = await judges.of(shown.flatMap((runs) => runs[0] ?? []));
   const doubts = open === null ? { counts: new Map<string, number>(), isOld: false } : await doubtCounts(site, open);
   const at = (place: number) => address([], { q, from: place <= 0 ? null : place });
@@ -44,7 +48,7 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
     live('going', goingSection(view, going)),
     live(
       'attention',
-      attentionSection(view, pressed, pressing.length - pressed.length, [
+      attentionSection(view, pressed, Math.max(0, pressing.length - MOST_PRESSING), [
         ...waiting(view, doubts.counts, open),
         ...(await unsent(site)),
       ]),
@@ -66,7 +70,7 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
   return { content: { title: 'Now', said, parts }, isOld: judges.isOld() || doubts.isOld };
 }
 
-/** A later run of the same campaign and environment replaces what was to be done about the one before. */
+/** A later run of the same campaign and environment replaces what was to be done about an ended one before. */
 function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
   const groups = Map.groupBy(withoutTests(runs), ({ campaign, environment }) =>
     JSON.stringify([campaign, environment]),
@@ -74,10 +78,13 @@ function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
   return [...groups.values()].flatMap(([first]) => first ?? []);
 }
 
-function isPressing(site: Site, open: OpenLedger, run: RunRecord): boolean {
+function isUnfinished(site: Site, run: RunRecord): boolean {
   const state = stateOf(site.stats, run);
-  if (state === 'finished' || state === 'running' || run.purgedAtMs !== null || run.closedAtMs !== null) return false;
-  return state !== 'partial' || open.ledger.pauseOf(run) !== null;
+  return state !== 'finished' && state !== 'running' && run.purgedAtMs === null && run.closedAtMs === null;
+}
+
+function isPressing(site: Site, open: OpenLedger, run: RunRecord): boolean {
+  return isUnfinished(site, run) && (stateOf(site.stats, run) !== 'partial' || open.ledger.pauseOf(run) !== null);
 }
 
 function who({ run }: Judged): Html {
