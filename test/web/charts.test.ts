@@ -72,17 +72,21 @@ function write(name: string, charts: readonly Html[]): string {
   return `file://${join(folder, name)}`;
 }
 
-/** Pairs of texts of one chart that touch, and texts that leave the window. */
+/** Pairs of texts of one chart that touch, and texts that leave the window, or their drawing on the right. */
 async function collisions(page: Page): Promise<readonly string[]> {
   return await page.evaluate(`[...document.querySelectorAll('figure')].flatMap((figure) => {
     const title = figure.querySelector('figcaption').textContent;
     const boxes = [...figure.querySelectorAll('text, figcaption, li, li > span, li > b, summary')]
-      .map((element) => ({ text: element.textContent, box: element.getBoundingClientRect() }))
+      .map((element) => ({
+        text: element.textContent,
+        box: element.getBoundingClientRect(),
+        end: element.closest('svg')?.getBoundingClientRect().right ?? innerWidth,
+      }))
       .filter(({ box }) => box.width > 0);
     const apart = (a, b) =>
       a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-    return boxes.flatMap(({ text, box }, i) => [
-      ...(box.left < 0 || box.right > innerWidth ? [title + ': "' + text + '" leaves the window'] : []),
+    return boxes.flatMap(({ text, box, end }, i) => [
+      ...(box.left < 0 || box.right > Math.min(innerWidth, end + 1) ? [title + ': "' + text + '" leaves the window'] : []),
       ...boxes.slice(i + 1)
         .filter((other) => !apart(box, other.box) && !text.includes(other.text))
         .map((other) => title + ': "' + text + '" touches "' + other.text + '"'),

@@ -38,7 +38,7 @@ function plot(
   drawing: readonly Html[],
   figures: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] },
 ): Html {
-  const axis = (widthPx: number) => bottomAxis(fittingTicks(xTicks, widthPx));
+  const axis = (widthPx: number) => bottomAxis(fittingTicks(xTicks, widthPx), widthPx);
   const columns = figures.columns.map((name, i) => ({ title: name, isFigure: i > 0 }));
   const more = figures.rows.length - MOST_ROWS;
   return html`<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
@@ -66,11 +66,17 @@ function fittingTicks(ticksOf: (count: number) => readonly Tick[], widthPx: numb
     const fits = ticks.every(({ at, label }, i) => {
       const next = ticks[i + 1];
       if (next === undefined) return true;
-      return ((next.at - at) / 100) * widthPx >= (textWidth(label) + textWidth(next.label)) / 2 + 8;
+      const before = textWidth(next.label) * (endsAtTick(next, widthPx) ? 1 : 0.5);
+      return ((next.at - at) / 100) * widthPx >= textWidth(label) / 2 + before + 8;
     });
     if (ticks.length <= 6 && fits) return ticks;
   }
   return ticksOf(2).slice(0, 1);
+}
+
+/** Centred on its tick, the label would stick out on the right. */
+function endsAtTick({ at, label }: Tick, widthPx: number): boolean {
+  return ((100 - at) / 100) * widthPx < textWidth(label) / 2;
 }
 
 /** Most pixels of a figure of 12 px, in the widest of the common fonts: the server cannot measure it. */
@@ -85,11 +91,12 @@ function textWidth(text: string): number {
   return [...text].reduce((sum, character) => sum + em(character) * 12, 0);
 }
 
-function bottomAxis(ticks: readonly Tick[]): Html {
-  const drawn = ticks.map(
-    ({ at, label }) =>
-      html`<line class="tick" x1="${at}%" x2="${at}%" y1="${BOTTOM_PX}" y2="${BOTTOM_PX + 4}"/><text class="figure" x="${at}%" y="${HEIGHT_PX - 8}" text-anchor="middle">${label}</text>`,
-  );
+function bottomAxis(ticks: readonly Tick[], widthPx: number): Html {
+  const drawn = ticks.map((tick) => {
+    const { at, label } = tick;
+    const anchor = endsAtTick(tick, widthPx) ? 'end' : 'middle';
+    return html`<line class="tick" x1="${at}%" x2="${at}%" y1="${BOTTOM_PX}" y2="${BOTTOM_PX + 4}"/><text class="figure" x="${at}%" y="${HEIGHT_PX - 8}" text-anchor="${anchor}">${label}</text>`;
+  });
   return html`<line class="axis" x1="0" x2="100%" y1="${BOTTOM_PX}" y2="${BOTTOM_PX}"/>${drawn}
 `;
 }
