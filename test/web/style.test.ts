@@ -57,3 +57,12 @@ it('has no rule for a class that no page has', () => {
   expect(classes.size).toBeGreaterThan(100);
   expect([...classes].filter((name) => !isUsed(name))).toEqual([]);
 });
+
+it('what the page of a preview calls by its id is no part of another page', () => {
+  const pages = join(import.meta.dirname, '../../src/web/pages');
+  const sources = readdirSync(pages).map((name) => readFileSync(join(pages, name), 'utf8'));
+  const parts = new Set(sources.join('\n').match(/(?<=\b(?:live|fixed)\(')[a-z]+/g));
+  expect(parts.size).toBeGreaterThan(0);
+  const styled = new Set(css.match(/(?<=#)[a-z]+(?=[{ .>,[:])/g));
+  expect([...parts].filter((part) => styled.has(part) && part !== 'attention')).toEqual([]);
+});

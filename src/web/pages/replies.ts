@@ -186,7 +186,7 @@ ${campaigns.length < 2 ? null : select('campaign', 'Campaign', named, chosen.cam
     parts: [
       fixed('head', html`<h1>Replies</h1>`),
       live('tabs', choices('Replies', tabs)),
-      fixed('filters', filters),
+      fixed('find', filters),
       live('replies', list(view, data)),
       fixed('undo', html`${view.actions === 'on' ? undo : null}`),
     ],

@@ -125,7 +125,7 @@ interface SuppressionsData {
 export function suppressionsPage(view: View, data: SuppressionsData): Content {
   return {
     title: 'Suppressions',
-    parts: [fixed('head', head(view, data)), live('list', list(view, data))],
+    parts: [fixed('head', head(view, data)), live('suppressed', list(view, data))],
   };
 }
 
