@@ -250,10 +250,12 @@ function selectDoubts(
   }
   if (unknown.length + twice.length > 0) {
     const shown = unknown.slice(0, EXPLAINED);
-    const [first, ...more] = [...twice, ...explain(ledger, run, shown, phone)];
-    const hint = 'Nothing was recorded for any of those who were chosen.';
-    const wrong =
-      first === undefined ? more : [chosen.size > 0 ? { ...first, hint: first.hint ?? hint } : first, ...more];
+    const wrong = [...twice, ...explain(ledger, run, shown, phone)];
+    const [first] = wrong;
+    if (first !== undefined && chosen.size > 0) {
+      const said = 'Nothing was recorded for any of those who were chosen.';
+      wrong[0] = { ...first, hint: [first.hint ?? [], said].flat().join(' ') };
+    }
     throw new HandbillError(EXIT.refused, wrong, unknown.length + twice.length);
   }
   return doubts.filter((doubt) => chosen.has(doubt));
