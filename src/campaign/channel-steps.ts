@@ -2,11 +2,11 @@ import type { Code } from '../errors.ts';
 import type { Channel, Content, Fallback, SourceText, Split, Step, Variant, Where } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { share } from '../util/units.ts';
-import { checkSender, type Finding } from './check-values.ts';
+import { checkLocale, checkSender, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { Merged } from './merge.ts';
 import { fallbackFiles, type Sources, type StepSources } from './sources.ts';
-import type { RecipientsFile, StepFile } from './written.ts';
+import type { MessageFile, RecipientsFile, StepFile } from './written.ts';
 
 export type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
 
@@ -17,7 +17,14 @@ export function mainStep(merged: Merged, sources: Sources, report: Report): Step
   return readStepOf(merged.file, '', merged.file.channel ?? 'sms', sources.main, null, merged, report);
 }
 
-export function readVariants(main: Step, merged: Merged, sources: Sources, report: Report): readonly Variant[] {
+/** @param fallbacks - those of the campaign */
+export function readVariants(
+  main: Step,
+  fallbacks: readonly Fallback[],
+  merged: Merged,
+  sources: Sources,
+  report: Report,
+): readonly Variant[] {
   const written = merged.file.variants ?? [];
   if (written.length > MOST_VARIANTS) {
     const message = `There are ${written.length} variants; a campaign has at most ${MOST_VARIANTS}.`;
@@ -39,7 +46,7 @@ export function readVariants(main: Step, merged: Merged, sources: Sources, repor
     const first = names.get(name);
     if (first !== undefined) report(`${at}/name`, 'invalid-value', `Two variants are named "${name}".`);
     names.set(name, i);
-    const own = sources.variants[i] ?? NOTHING;
+    const own = sources.variants[i] ?? { ...NOTHING, fallbacks: [] };
     const step = readStepOf(variant, at, main.channel, own, main, merged, report);
     if (step.template === null && step.content === null && own.paths.length === 0) {
       report(at, 'missing-key', `"variants[${i}]" has neither "template" nor "content".`);
@@ -49,7 +56,24 @@ export function readVariants(main: Step, merged: Merged, sources: Sources, repor
       report(`${at}/weight`, 'invalid-value', message, 'Leave it out: all recipients who meet the condition get it.');
     }
     const where = whereAt(merged, `${at}/where`, variant.where);
-    return { name, weight: variant.weight ?? 1, where, step };
+    const left = new Set(fallbacks.map(({ channel }) => channel));
+    const replaced = fallbackFiles(variant, at).map((one, n) => ({ ...one, sources: own.fallbacks[n] ?? NOTHING }));
+    for (const { written, pointer } of replaced) {
+      const { channel } = written;
+      if (channel !== undefined && left.delete(channel)) continue;
+      const known = fallbacks.map((one) => one.channel).join(', ') || 'none';
+      const hint = `The campaign's own \`fallback\` says which channels follow (${known}), a variant what it says there.`;
+      if (channel === undefined) report(pointer, 'missing-key', 'The fallback names no channel.', hint);
+      else report(`${pointer}/channel`, 'invalid-value', `The campaign has no other fallback to "${channel}".`, hint);
+    }
+    const ofVariant = (fallback: Fallback): Fallback => {
+      const base = step.locale === fallback.locale ? fallback : { ...fallback, locale: step.locale };
+      const found = replaced.find(({ written }) => written.channel === fallback.channel);
+      if (found === undefined) return base;
+      const { written, pointer, sources } = found;
+      return { ...readStepOf(written, pointer, fallback.channel, sources, base, merged, report), to: fallback.to };
+    };
+    return { name, weight: variant.weight ?? 1, where, step, fallbacks: fallbacks.map(ofVariant) };
   });
 }
 
@@ -99,9 +123,9 @@ export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'
 /** In order; each channel at most once. */
 export function readFallbacks(main: Step, merged: Merged, sources: Sources, report: Report): readonly Fallback[] {
   const used = new Set<Channel>([main.channel]);
-  return fallbackFiles(merged.file).map(({ written, pointer }, i) => {
+  return fallbackFiles(merged.file, '').map(({ written, pointer }, i) => {
     const { channel } = written;
-    const own = sources.fallbacks[i] ?? NOTHING;
+    const own = sources.main.fallbacks[i] ?? NOTHING;
     if (channel === undefined) {
       report(pointer, 'missing-key', 'The fallback names no channel.', 'For example: channel: sms');
     } else if (used.has(channel)) {
@@ -121,7 +145,7 @@ export function readFallbacks(main: Step, merged: Merged, sources: Sources, repo
 const NOTHING: StepSources = { template: null, content: null, paths: [], inputs: [] };
 
 function readStepOf(
-  written: StepFile,
+  written: StepFile & Pick<MessageFile, 'locale'>,
   pointer: string,
   channel: Channel,
   sources: StepSources,
@@ -145,7 +169,11 @@ function readStepOf(
   });
   return {
     channel,
-    from: channel === 'sms' ? senderOf(from, written.from === undefined ? pointer : `${pointer}/from`, report) : from,
+    from:
+      channel === 'sms'
+        ? checked(from ?? undefined, written.from === undefined ? pointer : `${pointer}/from`, checkSender, report)
+        : from,
+    locale: checked(written.locale, `${pointer}/locale`, checkLocale, report) ?? base?.locale ?? DEFAULTS.locale,
     characterSet: written.characterSet ?? base?.characterSet ?? DEFAULTS.characterSet,
     characterSetWritten: written.characterSet !== undefined || base?.characterSetWritten === true,
     transliterate: written.transliterate ?? base?.transliterate ?? DEFAULTS.transliterate,
@@ -172,9 +200,15 @@ function mergeContent(base: Content | null, own: Content | null): Content | null
 const VARIABLES_HINT =
   'A text that is rendered here takes its values from the columns. Remove them, or use template.id.';
 
-function senderOf(from: string | null, pointer: string, report: Report): string | null {
-  if (from === null) return null;
-  const finding: Finding<string> = checkSender(from);
+/** Null for a value that is not written, or that was reported. */
+export function checked<T>(
+  text: string | undefined,
+  pointer: string,
+  check: (text: string) => Finding<T>,
+  report: Report,
+): T | null {
+  if (text === undefined) return null;
+  const finding = check(text);
   if ('value' in finding) return finding.value;
   report(pointer, finding.code, finding.message, finding.hint);
   return null;

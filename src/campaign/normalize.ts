@@ -14,8 +14,8 @@ import {
 import { freezeAll } from '../util/json.ts';
 import { instantMs, iso } from '../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../util/units.ts';
-import { mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
-import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
+import { checked, mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
+import { checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
@@ -58,18 +58,14 @@ export async function normalizeCampaign(
     const where = merged.where(pointer) ?? { at: { file: input.file } };
     diagnostics.push(problem(code, message, { ...where, hint }));
   };
-  const value = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>): T | null => {
-    if (text === undefined) return null;
-    const finding = check(text);
-    if ('value' in finding) return finding.value;
-    report(pointer, finding.code, finding.message, finding.hint);
-    return null;
-  };
+  const value = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>): T | null =>
+    checked(text, pointer, check, report);
 
   checkRequired(input, report);
   checkMetaData(merged, report);
   const main = mainStep(merged, sources, report);
   const timeZone = value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone;
+  const fallbacks = readFallbacks(main, merged, sources, report);
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
     name: file.name ?? '',
@@ -77,12 +73,11 @@ export async function normalizeCampaign(
     isIdWritten: file.id !== undefined,
     namePlace: merged.where('/name') ?? {},
     ...plainKeys(PLAIN_KEYS, file),
-    locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
     timeZone,
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
-    variants: readVariants(main, merged, sources, report),
+    variants: readVariants(main, fallbacks, merged, sources, report),
     split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
-    fallbacks: readFallbacks(main, merged, sources, report),
+    fallbacks,
     recipientMetaData:
       file.recipientMetaData === undefined ? null : textsAt(merged, '/recipientMetaData', file.recipientMetaData),
     partials: sources.partials,

@@ -6,12 +6,11 @@ import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
 import { displayPath, findFolderInside, fromRoot, isInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
-import type { FallbackFile, StepFile } from './written.ts';
+import type { FallbackFile, MessageFile, StepFile } from './written.ts';
 
 export interface Sources {
-  readonly main: StepSources;
-  readonly variants: readonly StepSources[];
-  readonly fallbacks: readonly StepSources[];
+  readonly main: MessageSources;
+  readonly variants: readonly MessageSources[];
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly list: ListFile | null;
   readonly inputs: readonly InputFile[];
@@ -44,16 +43,19 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
   const channel = file.channel ?? 'sms';
   const step = (written: StepFile, pointer: string, of: Channel) =>
     readStep(written, merged, { ...options, pointer, channel: of }, diagnostics);
-  const main = await step(file, '', channel);
-  const variants: StepSources[] = [];
+  const message = async (written: MessageFile, pointer: string): Promise<MessageSources> => {
+    const fallbacks: StepSources[] = [];
+    for (const fallback of fallbackFiles(written, pointer)) {
+      fallbacks.push(await step(fallback.written, fallback.pointer, fallback.written.channel ?? 'sms'));
+    }
+    return { ...(await step(written, pointer, channel)), fallbacks };
+  };
+  const main = await message(file, '');
+  const variants: MessageSources[] = [];
   for (const [i, variant] of (file.variants ?? []).entries()) {
-    variants.push(await step(variant, `/variants/${i}`, channel));
+    variants.push(await message(variant, `/variants/${i}`));
   }
-  const fallbacks: StepSources[] = [];
-  for (const { written, pointer } of fallbackFiles(file)) {
-    fallbacks.push(await step(written, pointer, written.channel ?? 'sms'));
-  }
-  const steps = [main, ...variants, ...fallbacks];
+  const steps = [main, ...variants].flatMap((one) => [one, ...one.fallbacks]);
   const templates = new Set(steps.flatMap(({ paths }) => paths));
   const partials = await readPartials(options, templates, diagnostics);
 
@@ -69,16 +71,18 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
     else inputs.push(read.input);
   }
   const list = await findList(merged, options, diagnostics);
-  return { main, variants, fallbacks, partials: sources, list, inputs, diagnostics };
+  return { main, variants, partials: sources, list, inputs, diagnostics };
 }
 
+/** @param pointer - of the message: empty for the campaign itself, else such as `/variants/0` */
 export function fallbackFiles(
-  file: Merged['file'],
+  { fallback }: Pick<MessageFile, 'fallback'>,
+  pointer: string,
 ): readonly { readonly written: FallbackFile; readonly pointer: string }[] {
-  const { fallback } = file;
+  const at = `${pointer}/fallback`;
   if (fallback === undefined) return [];
-  if (!isList(fallback)) return [{ written: fallback, pointer: '/fallback' }];
-  return fallback.map((written, i) => ({ written, pointer: `/fallback/${i}` }));
+  if (!isList(fallback)) return [{ written: fallback, pointer: at }];
+  return fallback.map((written, i) => ({ written, pointer: `${at}/${i}` }));
 }
 
 function textsOf({ template, content }: StepSources): readonly string[] {
@@ -87,8 +91,9 @@ function textsOf({ template, content }: StepSources): readonly string[] {
 }
 
 function expressionsOf(file: Merged['file']): readonly string[] {
-  const fallbacks = fallbackFiles(file).map(({ written }) => written);
-  const variables = [file, ...(file.variants ?? []), ...fallbacks].flatMap((step) =>
+  const messages: readonly MessageFile[] = [file, ...(file.variants ?? [])];
+  const fallbacks = messages.flatMap((one) => fallbackFiles(one, '')).map(({ written }) => written);
+  const variables = [...messages, ...fallbacks].flatMap((step) =>
     Object.values(step.variables ?? {}).flatMap((one) => (typeof one === 'string' ? [one] : Object.values(one))),
   );
   return [...variables, ...Object.values(file.recipientMetaData ?? {})];
@@ -164,6 +169,10 @@ export interface StepSources {
   /** Real paths of the files: they are no partials. */
   readonly paths: readonly string[];
   readonly inputs: readonly InputFile[];
+}
+
+interface MessageSources extends StepSources {
+  readonly fallbacks: readonly StepSources[];
 }
 
 interface StepPlace extends SourcesOptions {

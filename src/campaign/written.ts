@@ -5,6 +5,8 @@ export type Mapping<T> = Exclude<T, string | number | readonly unknown[] | undef
 /** As written: it has passed the schema only. */
 export type CampaignFile = CampaignSchema;
 export type StepFile = Omit<FallbackFile, 'to'>;
+/** The campaign's own, or a variant's. */
+export type MessageFile = StepFile & Pick<CampaignFile, 'locale' | 'fallback'>;
 export type FallbackFile = Mapping<CampaignFile['fallback']>;
 export type RecipientsFile = Mapping<CampaignFile['recipients']>;
 type SendFile = NonNullable<CampaignFile['send']>;

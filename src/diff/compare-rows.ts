@@ -323,7 +323,8 @@ function listed(
   const after = variants[1][group.afterVariant - 1] ?? null;
   const templates = changes.filter(({ scope }) => {
     if (scope.kind === 'all') return true;
-    if (scope.kind === 'fallbacks') return group.rest;
+    if (scope.kind === 'fallbacks')
+      return group.rest && (decision !== 'send' || (scope.of.has(before) && scope.of.has(after)));
     if (decision !== 'send') return group.first && scope.variant !== null && drawn.has(scope.variant);
     return group.first && before === after && scope.variant === after;
   });

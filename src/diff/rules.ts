@@ -92,14 +92,9 @@ const OWN: ReadonlySet<string> = new Set(['from', 'accountReference']);
 
 export function isMessageText(segments: readonly string[], value: unknown): boolean {
   if (typeof value !== 'string') return false;
-  const [first = '', second = ''] = segments;
-  const rest =
-    first === 'variants'
-      ? segments.slice(2)
-      : first === 'fallback'
-        ? segments.slice(/^\d+$/.test(second) ? 2 : 1)
-        : segments;
-  const [head, next] = rest;
+  const message = segments[0] === 'variants' ? segments.slice(2) : segments;
+  const isFallback = message[0] === 'fallback';
+  const [head, next] = isFallback ? message.slice(/^\d+$/.test(message[1] ?? '') ? 2 : 1) : message;
   if (head === 'template') return next === 'text';
   return head === 'content' || head === 'variables' || head === 'recipientMetaData';
 }

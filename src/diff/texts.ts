@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { diffArrays } from 'diff';
 import type { Campaign, SourceText, Step, Variables } from '../model.ts';
+import { messagesIn, stepsIn } from '../plan/compile.ts';
 import { parsePointer } from '../util/json.ts';
 import type { TemplateChange } from './result.ts';
 import { hideAddresses } from './rules.ts';
 
-/** The messages with a text: all, those of a variant (null: the campaign's message), or those of the fallbacks. */
+/** The messages with a text: all, those of a variant (null: the campaign's message), or the fallbacks of some of these. */
 type Scope =
   | { readonly kind: 'all' }
-  | { readonly kind: 'fallbacks' }
+  | { readonly kind: 'fallbacks'; readonly of: ReadonlySet<string | null> }
   | { readonly kind: 'own'; readonly variant: string | null };
 
 interface Source {
@@ -22,11 +23,20 @@ export interface ScopedChange extends TemplateChange {
 
 function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
-  const own = campaign.variants.length === 0 ? [{ name: null, step: campaign }] : campaign.variants;
-  for (const { name, step } of own) {
-    addStep(sources, step, name === null ? '' : `variants.${name}.`, { kind: 'own', variant: name });
+  const users = new Map<string, Set<string | null>>();
+  for (const { name, step, fallbacks } of messagesIn(campaign)) {
+    const at = name === null ? '' : `variants.${name}.`;
+    addStep(sources, step, at, { kind: 'own', variant: name });
+    for (const [i, one] of fallbacks.entries()) {
+      const shared = campaign.fallbacks[i];
+      const isShared =
+        one.template === shared?.template && one.content === shared.content && one.variables === shared.variables;
+      const place = `${isShared ? '' : at}fallback.${one.channel}.`;
+      const of = users.get(place) ?? new Set();
+      users.set(place, of.add(name));
+      addStep(sources, one, place, { kind: 'fallbacks', of });
+    }
   }
-  for (const step of campaign.fallbacks) addStep(sources, step, `fallback.${step.channel}.`, { kind: 'fallbacks' });
   addVariables(sources, campaign.recipientMetaData, 'recipientMetaData', { kind: 'all' });
   for (const [name, { text }] of campaign.partials) sources.set(`partials.${name}`, { text, scope: { kind: 'all' } });
   return sources;
@@ -60,12 +70,8 @@ export function changedSources(before: Campaign, after: Campaign): readonly Scop
 
 /** Columns that any text of either side may show: all of them where a provider gets every column. */
 export function columnsShown(campaigns: readonly Campaign[], columns: readonly string[]): readonly string[] {
-  const steps = campaigns.flatMap((one): readonly Step[] => [
-    one,
-    ...one.variants.map(({ step }) => step),
-    ...one.fallbacks,
-  ]);
-  if (steps.some(({ template, variables }) => template?.kind === 'provider' && variables === null)) return columns;
+  if (campaigns.flatMap(stepsIn).some(({ template, variables }) => template?.kind === 'provider' && variables === null))
+    return columns;
   const texts = campaigns.flatMap((one) => [...sourcesOf(one).values()].map(({ text }) => text));
   const to = new Set(campaigns.flatMap((one) => one.fallbacks.flatMap((fallback) => fallback.to ?? [])));
   return columns.filter((column) => to.has(column) || texts.some((text) => text.includes(column)));

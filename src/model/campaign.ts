@@ -27,8 +27,6 @@ export interface Campaign extends Step, PlainKeys {
   /** The campaign file says the id: then it may have the file or the name that another campaign had. */
   readonly isIdWritten: boolean;
   readonly namePlace: Pick<Diagnostic, 'at' | 'source'>;
-  /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
-  readonly locale: string;
   /** IANA zone for the helper `date`. */
   readonly timeZone: string;
   readonly validity: Validity | null;
@@ -66,6 +64,8 @@ export interface Campaign extends Step, PlainKeys {
 export interface Step {
   readonly channel: Channel;
   readonly from: string | null;
+  /** BCP 47 tag for the helpers `number`, `currency`, `date`. A fallback has that of the message before. */
+  readonly locale: string;
   readonly characterSet: CharacterSet;
   /** The campaign says `characterSet`, so that it goes on the wire too. */
   readonly characterSetWritten: boolean;
@@ -91,6 +91,8 @@ export interface Variant {
   /** Those who meet it get this variant; null: one of all such variants by chance, for those who meet no condition. */
   readonly where: Where | null;
   readonly step: Step;
+  /** The channels and addresses are those of the campaign's fallbacks; the texts may differ. */
+  readonly fallbacks: readonly Fallback[];
 }
 
 /** By hashes of recipients' keys: stable when a list is reordered or grows. */

@@ -30,7 +30,7 @@ interface SendTestOptions
     > {
   /** Empty: the testers in handbill.yaml whose channel fits. */
   readonly testers: readonly string[];
-  /** The message of this variant alone. Default: that of every variant, and every fallback. */
+  /** Only the message of this variant, and its own fallbacks. Default: those of every variant, and every fallback. */
   readonly variant?: string;
   /** Asked once, before the first request of any environment but the sandbox; false refuses. Default: refuse. */
   readonly confirm?: (question: TestQuestion) => Promise<boolean>;

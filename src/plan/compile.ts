@@ -14,6 +14,7 @@ import type {
   Step,
   StepMessage,
   Variables,
+  Variant,
   Where,
 } from '../model.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -44,6 +45,7 @@ import {
   type CompiledStep,
   createWriter,
   type FallbackMessage,
+  type FirstMessage,
   type Mark,
   type Message,
   overLimit,
@@ -63,10 +65,9 @@ export interface CompiledCampaign {
   readonly links: readonly LinkPart[];
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
-  readonly messages: readonly Message[];
+  readonly messages: readonly FirstMessage[];
   /** Which of the messages recipients get by a condition; the first that holds counts. */
   readonly branches: readonly Branch[];
-  readonly fallbacks: readonly FallbackMessage[];
 }
 
 /** A message for those who meet a condition. */
@@ -94,18 +95,12 @@ export async function compileCampaign(
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
   const found = { diagnostics, used: new Set<string>(), shown: new Map(), comparisons: [], links: [] };
-  const context: CompileContext = { campaign, columns, check, provider, ...found };
-  const own: (readonly [string | null, CompiledStep])[] = [];
-  const hasDrawn = campaign.variants.some(({ where }) => where === null);
-  const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
-  for (const { name, step } of mains) {
+  const context: CompileContext = { campaign, locale: campaign.locale, columns, check, provider, ...found };
+  const mains = messagesIn(campaign);
+  const steps = new Map<Step, CompiledStep>();
+  for (const step of new Set([...mains.map((one) => one.step), ...mains.flatMap((one) => one.fallbacks)])) {
     const compiled = await compileStep(step, context);
-    if (compiled !== null) own.push([name, compiled]);
-  }
-  const fallbacks: (readonly [Fallback, CompiledStep])[] = [];
-  for (const fallback of campaign.fallbacks) {
-    const compiled = await compileStep(fallback, context);
-    if (compiled !== null) fallbacks.push([fallback, compiled]);
+    if (compiled !== null) steps.set(step, compiled);
   }
   const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, context);
   const addresses = resolveColumns(campaign.recipients, columns, list.headerLine, list.laterHeader);
@@ -133,14 +128,25 @@ export async function compileCampaign(
     return own === null || where === null ? [] : [{ segment: own, index, name, at: where.at }];
   });
   for (const fallback of campaign.fallbacks) checkFallbackAddress(fallback, campaign, list, diagnostics);
-  const isPersonal = own.some(([, step]) => step.isPersonal);
-  if (diagnostics.some((d) => d.severity === 'error')) return { compiled: null, diagnostics, isPersonal };
+  const isPersonal = mains.some(({ step }) => steps.get(step)?.isPersonal === true);
+  // Variants share metadata and may share texts.
+  const unique = [...new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.message, d.at]), d])).values()];
+  if (unique.some((d) => d.severity === 'error')) return { compiled: null, diagnostics: unique, isPersonal };
 
-  const message = (variant: string | null, step: CompiledStep, index: number): Message => ({
-    variant,
-    required: step.required.map((name) => ({ index: columns.indexOf(name), name })),
-    write: createWriter(step, index, metaData, mark),
-  });
+  const message = (variant: string | null, step: Step, index: number): Message => {
+    const compiled = steps.get(step);
+    if (compiled === undefined) throw new Error('a step without an error was compiled');
+    const required = compiled.required.map((name) => ({ index: columns.indexOf(name), name }));
+    return { variant, required, write: createWriter(compiled, index, metaData, mark) };
+  };
+  const later = new Map<Fallback, FallbackMessage>();
+  for (const { name, fallbacks } of mains) {
+    for (const [i, fallback] of fallbacks.entries()) {
+      if (later.has(fallback)) continue;
+      const variant = campaign.fallbacks.includes(fallback) ? null : name;
+      later.set(fallback, { ...message(variant, fallback, i + 1), address: addressOf(fallback, campaign, columns) });
+    }
+  }
   const compiled: CompiledCampaign = {
     segment,
     recipient: createRecipientReader(campaign.recipients, columns),
@@ -150,15 +156,12 @@ export async function compileCampaign(
     comparisons: context.comparisons,
     links: [...new Map(context.links.map((one) => [JSON.stringify(one), one])).values()],
     branches,
-    messages: own.map(([variant, step]) => message(variant, step, 0)),
-    fallbacks: fallbacks.map(([fallback, step], i) => ({
-      ...message(null, step, i + 1),
-      address: addressOf(fallback, campaign, columns),
+    messages: mains.map(({ name, step, fallbacks }) => ({
+      ...message(name, step, 0),
+      fallbacks: fallbacks.flatMap((fallback) => later.get(fallback) ?? []),
     })),
   };
-  // Variants share metadata and may share texts.
-  const unique = new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.message, d.at]), d]));
-  return { compiled, diagnostics: [...unique.values()], isPersonal };
+  return { compiled, diagnostics: unique, isPersonal };
 }
 
 function checkFallbackAddress(
@@ -199,6 +202,8 @@ function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly str
 
 interface CompileContext {
   readonly campaign: Campaign;
+  /** That of the message; metadata are written in that of the campaign. */
+  readonly locale: string;
   readonly columns: readonly string[];
   readonly diagnostics: Diagnostic[];
   readonly used: Set<string>;
@@ -217,14 +222,14 @@ const MOST_HTML_BYTES = 1 << 20;
 /** Its columns count as used. */
 function compileText(
   source: SourceText,
-  { campaign, columns, diagnostics, used, shown, comparisons, links }: CompileContext,
+  { campaign, locale, columns, diagnostics, used, shown, comparisons, links }: CompileContext,
   escaping: Escape = 'none',
 ): CompiledTemplate | null {
   const { template, diagnostics: found } = compileTemplate(source, {
     columns,
     partials: campaign.partials,
     escape: escaping,
-    locale: campaign.locale,
+    locale,
     timeZone: campaign.timeZone,
     ...(escaping === 'html' ? { maxSource: MOST_HTML_BYTES, maxOutput: MOST_HTML_BYTES } : {}),
   });
@@ -305,7 +310,8 @@ function templatePlace(step: Step): Pick<Diagnostic, 'at' | 'source'> | null {
   return { at: { file, line, column } };
 }
 
-async function compileStep(step: Step, context: CompileContext): Promise<CompiledStep | null> {
+async function compileStep(step: Step, ofCampaign: CompileContext): Promise<CompiledStep | null> {
+  const context = { ...ofCampaign, locale: step.locale };
   const before = context.diagnostics.length;
   const { template } = step;
   const required = new Set<string>();
@@ -564,13 +570,32 @@ function lastOf(name: string): string {
   return name.slice(name.indexOf('.') + 1);
 }
 
+/** A message that recipients get first, and what follows it; of no name: the campaign's own. */
+type FirstStep = Pick<Variant, 'step' | 'fallbacks'> & { readonly name: string | null };
+
+/** One for each variant, then the campaign's own, which no recipient gets where all are divided among variants. */
+export function messagesIn(campaign: Campaign): readonly FirstStep[] {
+  const { variants, fallbacks } = campaign;
+  return variants.some(({ where }) => where === null)
+    ? variants
+    : [...variants, { name: null, step: campaign, fallbacks }];
+}
+
+/** The variant decides about the fallbacks too. */
 export function channelStepsOf(campaign: Campaign): (message: StepMessage, variant: string | null) => Step {
-  const variants = new Map(campaign.variants.map(({ name, step }) => [name, step]));
-  const fallbacks = new Map(campaign.fallbacks.map((step) => [step.channel, step]));
+  const variants = new Map<string | null, FirstStep>(campaign.variants.map((one) => [one.name, one]));
+  const own: FirstStep = { name: null, step: campaign, fallbacks: campaign.fallbacks };
   return ({ step, channel }, variant) => {
-    if (step > 0) return fallbacks.get(channel) ?? campaign;
-    return (variant === null ? undefined : variants.get(variant)) ?? campaign;
+    const first = variants.get(variant) ?? own;
+    return step === 0 ? first.step : (first.fallbacks.find((one) => one.channel === channel) ?? campaign);
   };
+}
+
+/** Every message, also those that no recipient may get. */
+export function stepsIn(campaign: Campaign): readonly Step[] {
+  const { variants } = campaign;
+  const fallbacks = new Set([campaign, ...variants].flatMap((one) => one.fallbacks));
+  return [campaign, ...variants.map(({ step }) => step), ...fallbacks];
 }
 
 export function addressKindOf({ recipients }: Campaign, step: Step & { readonly to?: string | null }): AddressKind {

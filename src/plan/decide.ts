@@ -191,8 +191,8 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       const at = { file, line: row.line };
       const first = writeMessage(message, recipient, values, at);
       if ('code' in first) return invalid(view, row, recipient, reasonOf(first), first);
-      const rest =
-        compiled.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(compiled.fallbacks, recipient, values, at);
+      const { fallbacks } = message;
+      const rest = fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(fallbacks, recipient, values, at);
       if ('code' in rest) return invalid(view, row, recipient, reasonOf(rest), rest);
       const decision: SendDecision = {
         decision: 'send',
@@ -284,7 +284,7 @@ function deferred(
   // In the send pass every message was written once already, by the check pass over the same bytes.
   const mayGet =
     view.expected === undefined
-      ? writeAll(messagesFor(plan.compiled, branch), plan.compiled.fallbacks, recipient, values, {
+      ? writeAll(messagesFor(plan.compiled, branch), recipient, values, {
           file: plan.campaign.recipients.file,
           line: recipient.line,
         })

@@ -4,7 +4,7 @@ import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Project
 import { ADDRESS_WORDS, addressMessage, createAddressReader } from '../recipients/address.ts';
 import { kindOf, listedForm } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
-import { addressKindOf } from './compile.ts';
+import { addressKindOf, stepsIn } from './compile.ts';
 import { readSuppressionList } from './suppression.ts';
 
 export interface Fence {
@@ -130,8 +130,7 @@ export function redirectFaults(
   fence: Fence | null,
 ): readonly Diagnostic[] {
   if (fence === null || fence.redirect.size === 0) return [];
-  const steps = [campaign, ...campaign.variants.map(({ step }) => step), ...campaign.fallbacks];
-  const kinds = new Set(steps.map((step) => addressKindOf(campaign, step)));
+  const kinds = new Set(stepsIn(campaign).map((step) => addressKindOf(campaign, step)));
   return [...kinds].flatMap((kind) => {
     if (fence.redirect.has(kind)) return [];
     const message = `${name} has no address to redirect ${ADDRESS_WORDS[kind].many} to, which this campaign is sent to.`;

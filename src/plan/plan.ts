@@ -8,11 +8,11 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
+import { type CompiledCampaign, checkFor, compileCampaign, stepsIn } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { createExpander, createReferences, type Expander, type ExpandOptions, type ReferenceOf } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
-import { checkProvider, stepsIn } from './provider-check.ts';
+import { checkProvider } from './provider-check.ts';
 import { inputsOf } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 

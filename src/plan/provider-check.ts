@@ -9,13 +9,9 @@ import { createLookup, NO_FACTS } from '../providers/values.ts';
 import { isMapping } from '../util/json.ts';
 import { iso } from '../util/time.ts';
 import { durationText } from '../util/units.ts';
-import { addressKindOf, isText, placeOf } from './compile.ts';
+import { addressKindOf, isText, placeOf, stepsIn } from './compile.ts';
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
-
-export function stepsIn(campaign: Campaign): readonly Step[] {
-  return [campaign, ...campaign.variants.map(({ step }) => step), ...campaign.fallbacks];
-}
 
 /**
  * The messages of a campaign that the provider of an environment cannot send, or not whole: what its requests have no place

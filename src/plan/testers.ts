@@ -5,7 +5,7 @@ import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
 import { compared } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { addressKindOf } from './compile.ts';
+import { addressKindOf, messagesIn } from './compile.ts';
 import { decisions } from './decide.ts';
 import type { Plan } from './plan.ts';
 
@@ -31,7 +31,7 @@ interface Testers {
   readonly addresses: readonly string[];
   /** They were named for this test: each must be able to get some message. Those of handbill.yaml are for all channels. */
   readonly named: boolean;
-  /** The message of one variant alone. */
+  /** The message of one variant alone, and the fallbacks that only this variant has. */
   readonly variant: string | null;
 }
 
@@ -113,36 +113,38 @@ type OwnStep = Step & { readonly to?: string | null };
 type Named = { readonly part: string; readonly name: string; readonly step: OwnStep };
 
 function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] {
-  const variants = campaign.variants.map(({ name, step }) => ({
-    part: `-variant-${name}`,
-    name: `variant ${name} (${step.channel})`,
-    step,
-    variant: name,
-  }));
-  if (variant !== null) {
-    const one = variants.filter((each) => each.variant === variant);
-    if (one.length > 0) return one;
+  const firsts = messagesIn(campaign);
+  const chosen = variant === null ? firsts : firsts.filter(({ name }) => name === variant);
+  if (variant !== null && chosen.length === 0) {
     const names = campaign.variants.map(({ name }) => name);
     const hint =
       didYouMean(variant, names).hint ?? (names.length === 0 ? 'It has none.' : `It has ${names.join(', ')}.`);
     throw refuse(problem('usage', `The campaign has no variant "${variant}".`, { at: { file: campaign.file }, hint }));
   }
-  const fallbacks = campaign.fallbacks.map((step) => ({
-    part: `-fallback-${step.channel}`,
-    name: `fallback (${step.channel})`,
-    step,
-  }));
-  // A campaign whose recipients are divided among variants has no other message.
-  const hasDrawn = campaign.variants.some(({ where }) => where === null);
-  const main = { part: '', name: campaign.channel, step: withoutAddress(campaign) };
-  const own = hasDrawn ? variants : [...variants, main];
-  return [...own, ...fallbacks];
+  const own = chosen.map(({ name, step }) =>
+    name === null
+      ? { part: '', name: campaign.channel, step: withoutAddress(step) }
+      : { part: `-variant-${name}`, name: `variant ${name} (${step.channel})`, step },
+  );
+  const later = chosen.flatMap(({ name, fallbacks }) =>
+    fallbacks.flatMap((step): readonly Named[] => {
+      const { channel } = step;
+      if (name !== null && !campaign.fallbacks.includes(step))
+        return [{ part: `-fallback-${channel}-${name}`, name: `fallback of variant ${name} (${channel})`, step }];
+      return variant === null ? [{ part: `-fallback-${channel}`, name: `fallback (${channel})`, step }] : [];
+    }),
+  );
+  // Variants may share the fallbacks of the campaign.
+  return [...own, ...new Map(later.map((one) => [one.part, one])).values()];
 }
 
 function withoutAddress(step: Step): Step {
-  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content, places } =
-    step;
-  return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content, places };
+  const { channel, from, locale, characterSet, characterSetWritten, transliterate } = step;
+  const { template, variables, content, places } = step;
+  return {
+    ...{ channel, from, locale, characterSet, characterSetWritten, transliterate },
+    ...{ template, variables, content, places },
+  };
 }
 
 function addressColumns(campaign: Campaign): readonly (readonly [column: string, kind: AddressKind])[] {

@@ -31,6 +31,12 @@ export interface Message {
   ) => StepMessage | Diagnostic;
 }
 
+/** Of the campaign or of a variant, with what follows it. */
+export interface FirstMessage extends Message {
+  readonly fallbacks: readonly FallbackMessage[];
+}
+
+/** Its variant is null where the campaign says the same for all. */
 export interface FallbackMessage extends Message {
   /** Null: the recipient's own. */
   readonly address: {
@@ -244,8 +250,7 @@ export function writeMessage(
 }
 
 export function writeAll(
-  messages: readonly Message[],
-  fallbacks: readonly FallbackMessage[],
+  messages: readonly FirstMessage[],
   recipient: Recipient,
   values: TemplateValues,
   at: Position,
@@ -256,9 +261,13 @@ export function writeAll(
     if ('code' in found) return found;
     written.push({ ...found, variant: message.variant });
   }
-  const rest = writeFallbacks(fallbacks, recipient, values, at);
-  if ('code' in rest) return rest;
-  return [...written, ...rest.map((message) => ({ ...message, variant: null }))];
+  // Variants may share fallbacks.
+  for (const fallback of new Set(messages.flatMap(({ fallbacks }) => fallbacks))) {
+    const rest = writeFallbacks([fallback], recipient, values, at);
+    if ('code' in rest) return rest;
+    written.push(...rest.map((message) => ({ ...message, variant: fallback.variant })));
+  }
+  return written;
 }
 
 export function writeFallbacks(

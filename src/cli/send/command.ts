@@ -41,7 +41,7 @@ const FLAGS = {
   variant: {
     scope: 'test',
     flag: '--variant <name>',
-    says: 'with --test-to: the message of this variant (default: of each, and each fallback)',
+    says: 'with --test-to: only this variant, with its own fallbacks (default: each, and each fallback)',
   },
   yes: { scope: 'all', ...OPTIONS.yes },
   dryRun: {

@@ -85,8 +85,13 @@ function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNod
   const isSure = decision.mayGet.filter(({ step }) => step === 0).length === 1;
   return decision.mayGet.flatMap((message): readonly PreviewNode[] => {
     const { step, variant } = message;
+    const isOther = !isSure && variant !== null;
     const when =
-      step > 0 ? 'If that cannot be received' : isSure || variant === null ? 'Later' : `Maybe variant ${variant}`;
+      step > 0
+        ? `If ${isOther ? `variant ${variant}` : 'that'} cannot be received`
+        : isOther
+          ? `Maybe variant ${variant}`
+          : 'Later';
     return [['soft', `${when}:`], messageNode(message, source.stepOf(message, variant))];
   });
 }
