@@ -61,10 +61,17 @@ export function readVariants(
     for (const { written, pointer } of replaced) {
       const { channel } = written;
       if (channel !== undefined && left.delete(channel)) continue;
-      const known = fallbacks.map((one) => one.channel).join(', ') || 'none';
-      const hint = `The campaign's own \`fallback\` says which channels follow (${known}), a variant what it says there.`;
+      const known = fallbacks.map((one) => one.channel);
+      const what = known.some((one) => one === channel) ? 'two fallbacks' : 'a fallback';
+      const hint = `The campaign's \`fallback\` names the channels (${known.join(', ') || 'none'}); a variant has other words for them.`;
       if (channel === undefined) report(pointer, 'missing-key', 'The fallback names no channel.', hint);
-      else report(`${pointer}/channel`, 'invalid-value', `The campaign has no other fallback to "${channel}".`, hint);
+      else
+        report(
+          `${pointer}/channel`,
+          'invalid-value',
+          `The variant has ${what} to "${channel}", the campaign not.`,
+          hint,
+        );
     }
     const ofVariant = (fallback: Fallback): Fallback => {
       const base = step.locale === fallback.locale ? fallback : { ...fallback, locale: step.locale };

@@ -31,7 +31,7 @@ export interface Message {
   ) => StepMessage | Diagnostic;
 }
 
-/** Of the campaign or of a variant, with what follows it. */
+/** The message of the campaign or of a variant, with the fallbacks that follow it. */
 export interface FirstMessage extends Message {
   readonly fallbacks: readonly FallbackMessage[];
 }

@@ -85,6 +85,38 @@ recipients: people.csv
     expect(texts.changed).toBe(3);
   });
 
+  it('the texts of a variant with a condition, of its fallback, and of all others', async () => {
+    const spoken = (own: string, shared: string, welsh: string) => ({
+      [FILE]: `name: hello
+channel: rcs
+from: Riverside
+template: { text: "${own}" }
+fallback: { channel: sms, template: { text: "${shared}" } }
+variants:
+  - { name: welsh, where: { name: Bo }, template: { text: Helo }, fallback: { channel: sms, template: { text: "${welsh}" } } }
+  - { name: irish, where: { name: Cy }, locale: ga, template: { text: Dia duit } }
+recipients: people.csv
+`,
+    });
+    const groupsOf = async (own: string, shared: string, welsh: string) => {
+      const { texts, rules } = only(await changed(spoken(own, shared, welsh), spoken('Hi', 'Short', 'Byr')));
+      // What a message says is no setting.
+      expect(rules).toEqual([]);
+      return texts.groups.map(({ recipients, templates }) => [recipients, templates.map(({ what }) => what)]);
+    };
+    expect(await groupsOf('Hello', 'Short', 'Byr')).toEqual([[1, ['text']]]);
+    expect(await groupsOf('Hi', 'Short', 'Byrrach')).toEqual([[1, ['variants.welsh.fallback.sms.text']]]);
+    expect(await groupsOf('Hi', 'Shorter', 'Byr')).toEqual([
+      [1, ['fallback.sms.text']],
+      [1, ['fallback.sms.text']],
+    ]);
+    expect((await groupsOf('Hi', 'Shorter', 'Byrrach')).toSorted()).toEqual([
+      [1, ['fallback.sms.text']],
+      [1, ['fallback.sms.text']],
+      [1, ['variants.welsh.fallback.sms.text']],
+    ]);
+  });
+
   it('decisions that change, and the cost of each country', async () => {
     const prices = 'country,price,currency\nGB,0.04,EUR\nFR,0.06,EUR\n';
     const result = only(
