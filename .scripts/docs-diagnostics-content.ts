@@ -27,6 +27,20 @@ export const CONTENT = {
     fix: 'Write the text as it is in the list. If some lists simply lack it, leave it: it is a warning, and the message is sent.',
     example: { files: template('Hello {{first_name}}.{{#if (eq order "a-100")}} It is your first order.{{/if}}') },
   },
+  'no-variant': {
+    cause:
+      'A variant with `where` asks for a column of languages, and recipients have a value there that no condition names. A column is one of languages if its name says so (`lang`, `locale`, ...), or if a variant with a `locale` asks there for the language of that locale. The language of the campaign itself, and an empty cell, count as named.',
+    fix: 'Add a variant for them, or add the value to the `where` of one. Where the message of the campaign is right for them, add a variant with `name` and `where` alone, or set `locale` if that is their language.',
+    example: {
+      files: {
+        ...campaign(
+          'template: { text: Hello }\nvariants:\n  - { name: welsh, where: { lang: cy }, locale: cy, template: { text: Helo } }',
+          ['template'],
+        ),
+        'hello/people.csv': 'msisdn,lang\n+447400123450,en\n+447400123451,cy\n+447400123452,it\n',
+      },
+    },
+  },
   'test-too-small': {
     cause:
       'A variant wins with `winner.minimum` messages or more (50 where it is not set), and this list with this `test` has fewer for one of them.',

@@ -121,6 +121,7 @@ export const CODES = {
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unmet-comparison':
     'A template, a variant or `recipients.where` compares a column with a value that no recipient has.',
+  'no-variant': 'Variants go by the language of recipients, and some have a language without one.',
   'test-too-small': 'The test gives a variant fewer messages than `winner.minimum`, so that no variant can win.',
   'value-in-html': 'A template inserts a value of the list as HTML, or as a whole web address, without escaping it.',
   'value-in-link': 'A value in a link is not encoded, so that the link breaks or changes.',

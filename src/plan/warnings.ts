@@ -12,6 +12,7 @@ import type { LinkPart } from '../templates/links.ts';
 import { compared } from '../util/cell.ts';
 import { createCarrierCheck } from './carriers.ts';
 import { channelStepsOf } from './compile.ts';
+import { createLanguageCheck } from './languages.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './write-message.ts';
 
@@ -80,7 +81,7 @@ export function createWarner({
   };
 }
 
-/** Finds comparisons that no recipient meets, and columns whose values hold HTML entities. */
+/** Finds comparisons that no recipient meets, languages without a variant, and columns whose values hold HTML entities. */
 export function createComparisonCheck({
   campaign,
   columns,
@@ -99,8 +100,10 @@ export function createComparisonCheck({
   const { file } = campaign.recipients;
   const entities = new Map<number, Diagnostic>();
   const unused = new Map(compiled.branches.map(({ name, at }) => [name, at]));
+  const languages = createLanguageCheck({ campaign, columns });
   return {
     add(decision: Decision): void {
+      languages?.add(decision);
       if (decision.decision !== 'send' && decision.decision !== 'defer') return;
       isAnyMeant = true;
       for (const { variant } of decision.decision === 'send' ? [decision] : decision.mayGet) {
@@ -129,6 +132,7 @@ export function createComparisonCheck({
         ? NOTHING
         : [
             ...[...unused].map(ofUnusedVariant),
+            ...(languages?.warnings() ?? []),
             ...entities.values(),
             ...open.map(({ one: { column, text, place }, like }) =>
               warning(
