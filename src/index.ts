@@ -43,6 +43,9 @@ export type {
   HmacScheme,
   OutcomeState,
   Pause,
+  Rehearsal,
+  RehearsedDay,
+  RehearsedOccurrence,
   ReplyMeaning,
   ReplyTotals,
   Report,
@@ -126,6 +129,7 @@ export {
   type ReconcileResult,
   reconcile,
 } from './operations/reconcile.ts';
+export { type RehearseOptions, rehearse } from './operations/rehearse.ts';
 export {
   type ExportedReply,
   type ExportRepliesOptions,

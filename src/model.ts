@@ -17,6 +17,7 @@ export * from './model/outcome.ts';
 export * from './model/pause.ts';
 export * from './model/project.ts';
 export * from './model/recipient.ts';
+export * from './model/rehearsal.ts';
 export * from './model/report.ts';
 export * from './model/webhook.ts';
 export * from './model/window.ts';

@@ -118,6 +118,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./diff/command.ts'),
   },
   {
+    name: 'rehearse',
+    summary: 'play the coming days: who gets what, when, at what cost, and who is left out',
+    group: CAMPAIGNS,
+    guide: 'rehearse',
+    load: () => import('./rehearse/command.ts'),
+  },
+  {
     name: 'schedule',
     summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
     group: CAMPAIGNS,

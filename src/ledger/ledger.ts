@@ -282,6 +282,10 @@ export interface Ledger extends SuppressionStore {
   hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */
   copyTo(path: string): void;
+  /** Messages that were accepted since an instant, in ms since 1970, by run and quarter of an hour. Reads their lists. */
+  sentSince(environment: string, sinceMs: number): readonly SentQuarter[];
+  /** The 20 people with the most of these messages, and how many people have more than `more`. */
+  busiestSince(environment: string, sinceMs: number, more: number): { over: number; people: readonly Busy[] };
   /** Idempotent. */
   close(): void;
   [Symbol.dispose](): void;
@@ -334,8 +338,28 @@ export interface LedgerOptions {
   readonly allowNetworkFileSystem?: boolean;
   /** `read`: makes no files beside the ledger either, until another process begins to write. */
   readonly leaveNothing?: boolean;
+  /** A private copy, which is deleted at the end of the process: nothing is synced to disk. */
+  readonly isCopy?: boolean;
   /** Wait for another process that writes; default: 30 s. */
   readonly busyTimeoutMs?: number;
+}
+
+export interface SentQuarter {
+  /** Number of the run. */
+  readonly run: number;
+  /** Its begin, in ms since 1970. No time zone changes its day within one. */
+  readonly quarterMs: number;
+  readonly messages: number;
+  readonly parts: number;
+  readonly costMicros: number;
+  /** Ms since 1970. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+export interface Busy {
+  readonly to: string;
+  readonly messages: number;
 }
 
 export interface LedgerFacts {

@@ -57,7 +57,11 @@ export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, read
   try {
     const timeout = { set: '', get: 'PRAGMA busy_timeout', value: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS };
     if (!readOnly) useWriteAheadLog(db, path);
-    for (const { set, get, value } of [timeout, ...SETTINGS, ...(readOnly ? [] : WRITE_SETTINGS)]) {
+    for (const { set, get, value } of [
+      timeout,
+      ...SETTINGS,
+      ...(readOnly ? [] : options.isCopy === true ? COPY_SETTINGS : WRITE_SETTINGS),
+    ]) {
       db.exec(set);
       const answer = Object.values(db.prepare(get).get() ?? {})[0];
       if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${get}" with ${String(answer)}.`);
@@ -106,6 +110,8 @@ const SETTINGS = [
   { set: 'PRAGMA cell_size_check = ON', get: 'PRAGMA cell_size_check', value: 1 },
   { set: 'PRAGMA mmap_size = 0', get: 'PRAGMA mmap_size', value: 0 },
 ];
+
+const COPY_SETTINGS = [{ set: 'PRAGMA synchronous = OFF', get: 'PRAGMA synchronous', value: 0 }];
 
 const WRITE_SETTINGS = [
   // A commit that returned survives a power failure (failures.md, C11). With NORMAL, SQLite syncs the log only now and

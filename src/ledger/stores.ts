@@ -15,6 +15,7 @@ import { purgeStore } from './purge.ts';
 import { reader } from './reading.ts';
 import { replyStore } from './replies.ts';
 import { runStore } from './runs.ts';
+import { sentStore } from './sent.ts';
 import { claimRestorer, startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
 
@@ -57,6 +58,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...doubts,
     ...reader(connection, runs, counts),
     ...suppressionStore(connection),
+    ...sentStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs, counts), ...replyStore(connection, runs) },
     purge: { ...purgeStore(connection, runs), ...eraser(connection, runs) },

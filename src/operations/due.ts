@@ -44,6 +44,7 @@ import { unreachedRows } from '../send/deliveries.ts';
 import type { RunEvent } from '../send/event.ts';
 import { fetchedWith, staleReports } from '../send/fetched.ts';
 import { pausedWarning } from '../send/pause.ts';
+import type { RehearsedWorld } from '../send/rehearsal.ts';
 import { lockRun, mustExist } from '../send/run-lock.ts';
 import { findStanding, refuseUncovered } from '../send/standing.ts';
 import { inputHalt } from '../send/stop.ts';
@@ -108,6 +109,8 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   readonly onEvent?: ((event: RunEvent | DueEvent) => Promise<void> | void) | undefined;
   /** @internal For tests. Default: `Math.random`. */
   readonly random?: () => number;
+  /** @internal Nothing is sent: see send/rehearsal.ts. */
+  readonly rehearsal?: RehearsedWorld;
 }
 
 /** Events of campaigns with a schedule; those that are sent have more. */
@@ -193,6 +196,7 @@ type Options = DueOptions & ResolvedOptions & { readonly signal: AbortSignal };
 async function sendDue(paths: readonly string[], options: Options, show: (item: DueItem) => void): Promise<DueResult> {
   const lookedMs = options.at ?? options.now();
   const environment = options.environment ?? 'sandbox';
+  const isReal = options.dryRun !== true && options.rehearsal === undefined;
   options.onEvent?.({ kind: 'due', environment });
   const { cwd, env, ledger } = options;
   const found = await readScheduled(paths, { cwd, env, now: lookedMs, ledger });
@@ -207,7 +211,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const add = async (given: DueItem, project: MemoryOf): Promise<void> => {
     const name = project.environments?.get(environment)?.identity ?? environment;
     names.add(name);
-    const item = options.dryRun === true ? given : remembered(given, name, await memoryOf(project));
+    const item = isReal ? remembered(given, name, await memoryOf(project)) : given;
     if (item === null) return;
     items.push(item);
     await options.onEvent?.({ kind: 'item', item, environment });
@@ -219,7 +223,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   let stopped = false;
   const all = [...found.campaigns, ...found.followUps];
   const fetched: FetchedReports[] = [];
-  if (options.dryRun !== true) {
+  if (isReal) {
     for await (const one of fetchAll(all, options, environment, memoryOf)) {
       fetched.push(one);
       await options.onEvent?.({ kind: 'fetched', fetched: one });
@@ -457,11 +461,11 @@ function passedOverWarning({ campaign }: Automatic, environment: string, { occur
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
 
 async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
-  const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers } = options;
+  const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers, rehearsal } = options;
   const warnings: Diagnostic[] = [];
   try {
     const result = await send(one.path, {
-      ...present({ confirm, cutSignal, log, random, ledger, workers }),
+      ...present({ confirm, cutSignal, log, random, ledger, workers, rehearsal }),
       signal,
       cwd,
       env,
@@ -501,7 +505,10 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
     }
     if (step.action === 'continue' && error instanceof HandbillError && CHANGED.has(error.code)) {
       try {
-        haltChanged(one.campaign, environment, step.occurrence, error, now());
+        haltChanged(one.campaign, environment, step.occurrence, error, {
+          nowMs: now(),
+          isCopy: rehearsal !== undefined,
+        });
       } catch (second) {
         return { ...failure(second), why: null, result: null };
       }
@@ -668,7 +675,8 @@ async function seeSchedules(
   for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {
     try {
       const isMade = group.some(({ one }) => mustExist(one.campaign.project));
-      using ledger = openLedger(path, { mode: 'write', nowMs: options.at ?? options.now(), mustExist: isMade });
+      const isCopy = options.rehearsal !== undefined;
+      using ledger = openLedger(path, { mode: 'write', nowMs: options.at ?? options.now(), mustExist: isMade, isCopy });
       ledger.seeSchedules(
         group.map(({ one: { campaign }, seen }) => [placeOf(campaign, environmentOf(campaign, environment)), seen]),
       );
@@ -722,10 +730,10 @@ function haltChanged(
   environment: string,
   occurrence: string,
   error: HandbillError,
-  nowMs: number,
+  { nowMs, isCopy }: { readonly nowMs: number; readonly isCopy: boolean },
 ): void {
   const identity = { environment: environmentOf(campaign, environment).identity, campaign: campaign.id, occurrence };
-  using held = lockRun(campaign.project, identity, nowMs);
+  using held = lockRun(campaign.project, identity, nowMs, { isCopy });
   const run = held.ledger.findRun(identity);
   if (run === null) return;
   held.ledger.finish(run, { state: 'halted', halt: inputHalt(error), figures: run.figures, nowMs });

@@ -346,12 +346,12 @@ function takesPlansAlone(environment: string): HandbillError {
   return refuse(problem('not-approved', message, { hint }));
 }
 
-function nothingScheduled(): HandbillError {
+export function nothingScheduled(): HandbillError {
   const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }, or { at: 2026-12-24T09:00 }';
   return refuse(problem('usage', NOTHING_SCHEDULED, { hint }));
 }
 
-function severalProjects(one: Campaign, other: Campaign): HandbillError {
+export function severalProjects(one: Campaign, other: Campaign): HandbillError {
   const message = `${one.file} and ${other.file} belong to different projects.`;
   return refuse(problem('usage', message, { hint: 'Name campaigns of one project, or go to its folder.' }));
 }

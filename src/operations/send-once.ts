@@ -76,10 +76,14 @@ export async function sendOnce(target: string, options: StartOptions, memory: Me
 export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory): Promise<StartResult> {
   const { campaign } = plan;
   if (given.winner !== undefined) checkWinner(plan, given.winner);
-  const asked = readProvenance(campaign, given.env);
-  if (plan.environment.git !== null) refuseOtherCommit(plan.environment, await asked);
+  const { rehearsal } = given;
+  const asked = rehearsal === undefined ? readProvenance(campaign, given.env) : Promise.resolve(REHEARSED);
+  if (plan.environment.git !== null && rehearsal === undefined) refuseOtherCommit(plan.environment, await asked);
   if (given.workers === true) refuseUnlessShareable(campaign);
-  const { planFile, file } = await planInForce(plan, given);
+  const { planFile, file } = await planInForce(plan, given).catch((error: unknown) => {
+    if (rehearsal === undefined || !isMissing(error)) throw error;
+    return { planFile: null, file: null };
+  });
   if (planFile !== null && isStanding(planFile)) {
     given.onEvent?.({ kind: 'warnings', warnings: endsSoon(planFile, given.now()) });
   }
@@ -95,25 +99,27 @@ async function sendApproved(
   memory: Memory,
 ): Promise<StartResult> {
   const { campaign } = plan;
-  const { now, allow = [], onEvent } = options;
+  const { now, allow = [], onEvent, rehearsal } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
-  const listening = listeningOf(plan, options.listen);
+  const listening = rehearsal === undefined ? listeningOf(plan, options.listen) : null;
   const onNotice = (notice: Diagnostic): void => onEvent?.({ kind: 'notice', notice });
   const startListening =
     listening === null
       ? null
       : await prepareReports(listening, { plan, env: options.env, now, onNotice, timers: options.timers });
   let listener: SendListener | null = null;
-  const { prepareApi } = await import('../send/api.ts');
-  const openApi = await prepareApi({
-    plan,
-    env: options.env,
-    connections: concurrency,
-    planFile,
-    nowMs: now(),
-    sandbox: () => listener?.sandbox?.() ?? null,
-    onNotice,
-  });
+  const openApi =
+    rehearsal === undefined
+      ? await (await import('../send/api.ts')).prepareApi({
+          plan,
+          env: options.env,
+          connections: concurrency,
+          planFile,
+          nowMs: now(),
+          sandbox: () => listener?.sandbox?.() ?? null,
+          onNotice,
+        })
+      : async () => rehearsal.open(plan);
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, options);
   const suppressions = await listsAgain.read();
@@ -121,7 +127,7 @@ async function sendApproved(
   const recall = (found: Ledger): void => {
     for (const said of memory.recall(found, now())) onEvent?.({ kind: 'recalled', ...said });
   };
-  const opening = { allow, despiteWorkers: true, witness: recall };
+  const opening = { allow, despiteWorkers: true, witness: recall, isCopy: rehearsal !== undefined };
   using held = lockRun(campaign.project, identityOf(plan), now(), opening);
   const { ledger } = held;
   recall(ledger);
@@ -171,7 +177,8 @@ async function sendApproved(
     // A ledger in a file cannot be lost and recovered.
     memory: ledger.history === null ? null : memory,
     random: options.random ?? Math.random,
-    timers: TIMERS,
+    ...(rehearsal === undefined ? {} : { pauseLookMs: rehearsal.pauseLookMs }),
+    timers: rehearsal?.timers ?? TIMERS,
     sleep: options.timers?.sleep,
   };
   const sendPass = createPass(start, openApi, sharing?.sharing ?? null, prepared.toDo, options.cutSignal);
@@ -194,6 +201,13 @@ async function sendApproved(
     joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
   });
   return resultOf(ledger, plan, prices, end);
+}
+
+const REHEARSED: Provenance = { unknown: 'it is a rehearsal' };
+
+/** Until then an approval can be given: only one that is there is judged. */
+function isMissing(error: unknown): boolean {
+  return error instanceof HandbillError && error.code === 'not-approved';
 }
 
 async function confirmed(options: StartOptions, plan: Plan, prepared: Prepared): Promise<boolean> {
@@ -249,10 +263,11 @@ function createPass(
 }
 
 /** Takes the time stamps before it reads the lists, so that the first refresh sees any change made meanwhile. */
-export async function howListsAreRead(campaign: Campaign, { env, now, lookMs = LOOK_MS }: StartOptions) {
+export async function howListsAreRead(campaign: Campaign, options: StartOptions) {
+  const { env, now, lookMs = LOOK_MS, rehearsal } = options;
   const read = () => loadSuppressions(campaign, env);
   const paths = campaign.suppressions.map(({ path }) => path);
-  if (paths.length === 0) return { readAtMs: now(), read };
+  if (paths.length === 0 || rehearsal !== undefined) return { readAtMs: now(), read };
   const stamp = () => fileStamp(paths);
   return { readAtMs: now(), read, watch: { stamp, first: await stamp(), everyMs: lookMs } };
 }

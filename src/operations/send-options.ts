@@ -4,6 +4,7 @@ import { type Campaign, type ChangedRecipient, type OutcomeState, RETRIES, type 
 import type { Estimate } from '../plan/estimate.ts';
 import type { StandingPlan } from '../plan/plan-file.ts';
 import type { OnEvent } from '../send/event.ts';
+import type { RehearsedWorld } from '../send/rehearsal.ts';
 import type { Timers } from '../send/timers.ts';
 import { allowOption, type Confirm, OPTIONS, type OptionSpec, type OptionsOf, type ProjectOptions } from './options.ts';
 
@@ -107,6 +108,8 @@ export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
   readonly random?: () => number;
   /** @internal For tests: how time passes while it waits. */
   readonly timers?: Pick<Timers, 'sleep'>;
+  /** @internal Nothing is sent: see send/rehearsal.ts. */
+  readonly rehearsal?: RehearsedWorld;
   /** @internal For tests: how often suppression lists are checked for changes, in ms. Default: 10,000. */
   readonly lookMs?: number;
 }

@@ -12,6 +12,8 @@ import { iso } from '../util/time.ts';
 interface LockOptions {
   readonly allow?: readonly Allowable[];
   readonly witness?: (ledger: Ledger) => void;
+  /** See `LedgerOptions`. */
+  readonly isCopy?: boolean;
   /** Also while workers continue a run whose `send` has died: the caller calls them back. */
   readonly despiteWorkers?: boolean;
 }
@@ -34,9 +36,12 @@ export function lockRun(
     const held = ledger.lock(identity, despiteWorkers);
     if (held === null) throw locked(ledger, identity);
     lock = held;
-    if (opening.allow?.includes('second-ledger') !== true) refuseSecond(ledger, project);
-    if (isPostgres(path)) rememberSendingWith(root, path);
-    else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
+    // A copy knows what the ledger of the project knows.
+    if (opening.isCopy !== true) {
+      if (opening.allow?.includes('second-ledger') !== true) refuseSecond(ledger, project);
+      if (isPostgres(path)) rememberSendingWith(root, path);
+      else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
+    }
     ledger.setLockOwner(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,

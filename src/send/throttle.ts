@@ -154,7 +154,7 @@ export interface RateLimiter {
 }
 
 /**
- * How far a late token may catch up, in milliseconds. Timers fire up to some milliseconds late; without catching up the
+ * How far a late token may catch up, in milliseconds, where `timers` do not say it. Timers fire up to some milliseconds late; without catching up the
  * rate would fall short by that much, with more of it a burst would be above the rate.
  */
 const CATCH_UP_MS = 20;
@@ -164,11 +164,11 @@ export function createRateLimiter(
   stopped: AbortSignal,
   timers: Timers = TIMERS,
 ): RateLimiter {
-  const { monotonicMs, sleep } = timers;
+  const { monotonicMs, sleep, lateMs = CATCH_UP_MS } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
-  let nextAt = 0;
+  let nextAt = monotonicMs();
   /** When the next request may go, counted from those that went. */
-  let dueAt = 0;
+  let dueAt = nextAt;
   let heldUntil = 0;
 
   const pause = async (ms: number): Promise<void> => {
@@ -177,7 +177,7 @@ export function createRateLimiter(
   };
   const nextToken = (now: number): number => {
     if (intervalMs === 0) return Math.max(now, heldUntil);
-    const at = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
+    const at = Math.max(nextAt, now - lateMs, heldUntil);
     nextAt = at + intervalMs;
     return at;
   };
@@ -202,7 +202,7 @@ export function createRateLimiter(
       if (isFree()) return true;
       const now = monotonicMs();
       if (heldUntil > now || (intervalMs > 0 && now < dueAt)) return false;
-      dueAt = Math.max(dueAt, now - CATCH_UP_MS) + intervalMs;
+      dueAt = Math.max(dueAt, now - lateMs) + intervalMs;
       nextAt = Math.max(nextAt, dueAt);
       return true;
     },

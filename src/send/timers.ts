@@ -12,6 +12,8 @@ export interface Timers {
   /** At the end of this turn of the event loop. */
   readonly soon: (work: () => void) => void;
   readonly later: (ms: number, work: () => void) => void;
+  /** By how much a wait may end late, in ms. */
+  readonly lateMs?: number;
 }
 
 export const TIMERS: Timers = {

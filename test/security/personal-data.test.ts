@@ -260,6 +260,7 @@ describe('a campaign that is sent', () => {
     ['send', '.', '--env', 'test', '--yes'],
     ['resume', '--env', 'test'],
     ['schedule'],
+    ['rehearse', '--most', '1'],
     ['diff', NUMBER],
     ['approve', 'plan.json'],
     ['purge', '--older-than', '90d', '--dry-run'],

@@ -1,0 +1,36 @@
+import type { Connection } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+
+const SENT = `FROM recipients JOIN runs ON runs.list = recipients.list
+  WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND recipients.state = 'accepted'
+  AND recipients.claimed_at >= ?2`;
+
+export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'busiestSince'> {
+  return {
+    sentSince: (environment, sinceMs) =>
+      connection
+        .query(
+          `SELECT runs.number, claimed_at / 900000, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0),
+            min(claimed_at), max(claimed_at) ${SENT} GROUP BY 1, 2 ORDER BY 1, 2`,
+        )
+        .all(environment, sinceMs)
+        .map((row) => {
+          const [run = 0, quarter = 0, messages = 0, parts = 0, costMicros = 0, firstMs = 0, lastMs = 0] =
+            row.map(Number);
+          return { run, quarterMs: quarter * 900_000, messages, parts, costMicros, firstMs, lastMs };
+        }),
+    busiestSince(environment, sinceMs, more) {
+      const rows = connection
+        .query(
+          `SELECT address, messages, count(*) FILTER (WHERE messages > ?3) OVER () FROM (
+            SELECT address, count(*) AS messages ${SENT} AND address IS NOT NULL GROUP BY 1) AS people
+            ORDER BY 2 DESC, 1 LIMIT 20`,
+        )
+        .all(environment, sinceMs, more);
+      return {
+        over: Number(rows[0]?.[2] ?? 0),
+        people: rows.map(([to, messages]) => ({ to: String(to), messages: Number(messages) })),
+      };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Diagnostic, ExitStatus } from '../errors.ts';
+import type { Halt, Report } from './report.ts';
+
+/** Messages of one day, in the time zone of the project. */
+export interface RehearsedDay {
+  /** `2026-12-01` */
+  readonly day: string;
+  readonly messages: number;
+  readonly parts: number;
+  /** Null: no price list. */
+  readonly cost: number | null;
+}
+
+/** What would become of one occurrence of a campaign. */
+export interface RehearsedOccurrence {
+  readonly campaign: string;
+  readonly file: string;
+  readonly occurrence: string;
+  /** Its first and its last message in these days, ISO 8601 in UTC; null: none is sent. */
+  readonly begins: string | null;
+  readonly ends: string | null;
+  /** `refused`: it is due and cannot begin. `missed`: it is not made up for. */
+  readonly state: Report['state'] | 'refused' | 'missed';
+  readonly messages: number;
+  readonly parts: number;
+  readonly cost: number | null;
+  /** Of the whole run at the end of these days; absent where it does not begin. */
+  readonly totals?: Report['totals'];
+  readonly halt?: Halt;
+  readonly reasons?: Report['reasons'];
+  /** When those who still wait at the end of these days are sent to; absent: no recipient waits for an instant. */
+  readonly opensAt?: string;
+  /** The next occurrence, which is due before this one ends; absent: it ends in time. */
+  readonly overlaps?: string;
+  readonly days: readonly RehearsedDay[];
+  /** Errors and warnings, each once, as `due` would print them. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface Rehearsal {
+  readonly version: 1;
+  readonly environment: string;
+  /** The days that are shown, ISO 8601 in UTC. */
+  readonly from: string;
+  readonly until: string;
+  readonly timeZone: string;
+  readonly currency: string | null;
+  readonly locale: string | null;
+  /** In ms. */
+  readonly everyMs: number;
+  /** Sentences for what no file says. */
+  readonly assumed: readonly string[];
+  readonly days: readonly RehearsedDay[];
+  /** In the order in which they are due. */
+  readonly occurrences: readonly RehearsedOccurrence[];
+  /** Messages to the person with the most of them; 0: there are none. */
+  readonly busiest: number;
+  /** The people with more than `most`, those with the most first; absent without that option. */
+  readonly most?: { readonly limit: number; readonly people: number; readonly first: readonly BusyPerson[] };
+  /** Campaigns that cannot be read. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** 2 where anything is refused. */
+  readonly exit: ExitStatus;
+}
+
+export interface BusyPerson {
+  readonly to: string;
+  readonly messages: number;
+}

@@ -1,0 +1,448 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import { DUE_CODES, type Project, type Rehearsal, type RehearsedDay, type RehearsedOccurrence } from '../model.ts';
+import { loadPrices } from '../plan/estimate.ts';
+import { environmentOf } from '../plan/plan.ts';
+import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
+import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
+import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
+import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
+import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
+import { unitsOf } from '../util/units.ts';
+import { type DueItem, due } from './due.ts';
+import {
+  allowOption,
+  checkAllow,
+  checkNumbers,
+  INSTANT,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
+import { type Following, nothingScheduled, readScheduled, type Scheduled, severalProjects } from './schedule.ts';
+
+export const REHEARSE = {
+  environment: OPTIONS.environment,
+  days: {
+    flag: '--days <n>',
+    says: 'how many days to play, each until midnight in the time zone of the project',
+    range: [1, 92, 'whole'],
+    preset: 14,
+  },
+  from: {
+    flag: '--from <instant>',
+    says: 'show what happens from then on; all that comes before it is played too',
+    inHelp: ', for example 2026-12-01 or +7d',
+    more: 'In ms since 1970.',
+    without: 'now',
+    kind: 'instant',
+    range: INSTANT,
+  },
+  everyMs: {
+    flag: '--every <duration>',
+    says: 'how often `handbill due` is called',
+    more: 'In ms.',
+    without: '5m',
+    kind: 'duration',
+    range: [60_000, DAY_MS],
+  },
+  most: {
+    flag: '--most <n>',
+    says: 'name the people with more than N messages',
+    without: 'only how many the busiest has',
+    range: [1, 1000, 'whole'],
+  },
+  allow: allowOption(DUE_CODES),
+} as const satisfies OptionTable;
+
+/** The environment, and the days to play. */
+export interface RehearseOptions extends ProjectOptions, OptionsOf<typeof REHEARSE> {
+  /** Ends it; the promise rejects (exit 130). Default: no signal. */
+  readonly signal?: AbortSignal;
+  /** Called about once for each virtual day or so, with the instant that was reached, in ms since 1970. */
+  readonly onReached?: (nowMs: number) => void;
+  /** @internal For tests: gets the ledger that was played on, before it is deleted. */
+  readonly onPlayed?: (ledger: Ledger) => void;
+}
+
+const EVERY_MS = 5 * 60_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * `handbill rehearse`: plays the coming days in virtual time. `due` and `send` decide and claim as they would, on a
+ * private copy of the ledger, which is deleted at the end; nothing is sent and no connection to the API is made.
+ *
+ * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
+ * @throws HandbillError exit 2 (a path names no campaign, several projects), 7 (ledger), 130 (`signal`)
+ */
+export async function rehearse(paths: readonly string[] = [], given: RehearseOptions = {}): Promise<Rehearsal> {
+  checkNumbers(given, REHEARSE);
+  checkAllow(given, DUE_CODES);
+  const options = withDefaults(given);
+  const { cwd, env, ledger } = options;
+  const startMs = options.now();
+  const found = await readScheduled(paths, { cwd, env, now: startMs, ledger });
+  const all = [...found.campaigns, ...found.followUps];
+  const project = projectOf(
+    all,
+    found.refused.flatMap(({ diagnostics }) => diagnostics),
+  );
+  const folder = await makeTemporaryFolder('handbill-rehearse-');
+  try {
+    const copy = join(folder.root, 'ledger.db');
+    await copyLedger(project.ledger, copy, startMs).catch((error: unknown) => {
+      throw error instanceof HandbillError ? error : temporaryFault(error, folder.root);
+    });
+    const dayOf = createDayOf(project.timeZone);
+    const fromMs = Math.max(startMs, options.from ?? startMs);
+    const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, project.timeZone);
+    const stage: Stage = { all, options, copy, startMs, untilMs, time: createVirtualTime(startMs) };
+    const items = await play(stage);
+    using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
+    options.onPlayed?.(played);
+    return await resultOf({ ...stage, fromMs, items, played, dayOf, refused: found.refused });
+  } finally {
+    await folder.remove();
+  }
+}
+
+interface Stage {
+  readonly all: readonly (Scheduled | Following)[];
+  readonly options: RehearseOptions & ResolvedOptions;
+  /** The ledger that is played on. */
+  readonly copy: string;
+  readonly startMs: number;
+  readonly untilMs: number;
+  readonly time: VirtualTime;
+}
+
+/** What `due` said, and when, in ms since 1970. */
+interface Said {
+  readonly item: DueItem;
+  readonly atMs: number;
+}
+
+interface Part {
+  readonly one: Scheduled | Following;
+  /** When a call can do anything for it, in ms since 1970. */
+  readonly wakes: Set<number>;
+  /** Calls of `due` that have it. */
+  calls: number;
+  /** A call has begun with it, and not ended. */
+  isBusy: boolean;
+}
+
+/**
+ * Calls `due` whenever a call of the real one, at each `--every`, would find anything to do: at the instants of
+ * schedules, when windows open, when a follow-up is due; and each hour while anything is refused or paused.
+ */
+async function play({ all, options, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
+  const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], onReached } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const said: Said[] = [];
+  const parts = all.map((one): Part => ({ one, wakes: new Set(), calls: 0, isBusy: false }));
+  const asked = new Set<number>();
+  let failed: unknown = null;
+
+  const wake = (part: Part, ms: number): void => {
+    if (ms >= untilMs) return;
+    part.wakes.add(ms);
+    askAt(Math.ceil(ms / everyMs) * everyMs);
+  };
+  const askAt = (tickMs: number): void => {
+    if (asked.has(tickMs)) return;
+    asked.add(tickMs);
+    time.at(tickMs, call);
+  };
+  const call = (): void => {
+    const nowMs = time.nowMs;
+    asked.delete(nowMs);
+    onReached?.(nowMs);
+    const isDue = ({ wakes }: Part): boolean => [...wakes].some((ms) => ms <= nowMs);
+    const due = parts.filter((part) => !part.isBusy && (part.calls > 0 || isDue(part)));
+    if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
+    // Another call sends what this one does not come to, because its first campaign takes long.
+    if (due.length > 1) askAt(nowMs + everyMs);
+    time
+      .hold(() => callDue(due))
+      .catch((error: unknown) => {
+        failed ??= error;
+      });
+  };
+  const callDue = async (chosen: readonly Part[]): Promise<void> => {
+    let current: Part | null = null;
+    for (const part of chosen) {
+      for (const ms of part.wakes) if (ms <= time.nowMs) part.wakes.delete(ms);
+      part.calls += 1;
+    }
+    const left = new Set(chosen);
+    const done = (): void => {
+      if (current === null) return;
+      current.isBusy = false;
+      current.calls -= 1;
+      left.delete(current);
+    };
+    const rehearsal: RehearsedWorld = {
+      timers: time.timers,
+      pauseLookMs: DAY_MS,
+      open: (plan) => openAccepting(plan, time.pass()),
+    };
+    try {
+      await due(
+        chosen.map(({ one }) => one.path),
+        {
+          cwd,
+          env,
+          environment,
+          ledger: copy,
+          now: () => time.nowMs,
+          allow: [...allow, 'reports-stale'],
+          confirm: true,
+          signal,
+          random: () => 0.5,
+          rehearsal,
+          onEvent(event) {
+            if (event.kind === 'campaign') {
+              done();
+              current = chosen.find(({ one }) => one.campaign.file === event.campaign.file) ?? null;
+              if (current !== null) current.isBusy = true;
+            }
+            if (event.kind !== 'item') return;
+            said.push({ item: event.item, atMs: time.nowMs });
+            if (current !== null) plan(current, event.item);
+          },
+        },
+      );
+    } finally {
+      done();
+      for (const part of left) part.calls -= 1;
+    }
+  };
+  /** When a call can do more for a campaign, and for those that follow it. */
+  const plan = (part: Part, { next, action, why, result }: DueItem): void => {
+    if (next !== null) wake(part, Date.parse(next));
+    const report = result?.report;
+    for (const opens of [report?.opensAt, report?.winnerAt]) if (opens !== undefined) wake(part, Date.parse(opens));
+    const isOpen = report !== undefined && report.state !== 'finished' && report.opensAt === undefined;
+    const isLeft = action === 'leave' && why !== 'late' && why !== 'superseded' && why !== 'halted';
+    if (isOpen || isLeft || action === 'refuse') wake(part, time.nowMs + HOUR_MS);
+    if (report === undefined) return;
+    for (const follower of parts) {
+      const { after } = follower.one.campaign;
+      if (after?.id === part.one.campaign.id) wake(follower, Date.parse(report.startedAt) + after.wait.ms);
+    }
+  };
+
+  for (const part of parts) {
+    for (const ms of [startMs, ...waitsBefore(part.one, { copy, environment, startMs })]) wake(part, ms);
+  }
+  await time.play(untilMs, signal);
+  if (failed !== null) throw failed;
+  if (signal.aborted)
+    throw new HandbillError(EXIT.interrupted, [
+      problem('interrupted', 'The rehearsal was told to stop before it was over.'),
+    ]);
+  return said;
+}
+
+/** When runs that began before these days go on, and follow-ups of them are due, in ms since 1970. */
+function waitsBefore(
+  { campaign }: Scheduled | Following,
+  { copy, environment, startMs }: Pick<Stage, 'copy' | 'startMs'> & { readonly environment: string },
+): readonly number[] {
+  using ledger = openExistingLedger(copy, { nowMs: startMs });
+  if (ledger === null) return [];
+  const place = { environment: environmentOf(campaign, environment).identity, campaign: campaign.id };
+  const { after } = campaign;
+  const opening = ledger.runsOf(place).map(({ figures }) => figures?.['opensAtMs']);
+  const followed = after === null ? [] : ledger.runsOf({ ...place, campaign: after.id });
+  const begins = followed.map(({ startedAtMs }) => startedAtMs !== null && startedAtMs + (after?.wait.ms ?? 0));
+  return [...opening, ...begins].filter((ms) => typeof ms === 'number' && ms >= startMs).map(Number);
+}
+
+interface Played extends Stage {
+  readonly fromMs: number;
+  readonly items: readonly Said[];
+  readonly played: Ledger;
+  readonly dayOf: (ms: number) => number;
+  readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
+}
+
+async function resultOf(stage: Played): Promise<Rehearsal> {
+  const { all, options, fromMs, untilMs, played, dayOf, refused } = stage;
+  const { environment = 'sandbox', everyMs = EVERY_MS, most } = options;
+  const [first] = all;
+  if (first === undefined) throw new Error('a rehearsal has a campaign');
+  const { project } = first.campaign;
+  const prices = await loadPrices(project);
+  const { identity } = environmentOf(first.campaign, environment);
+  const days = new Map<number, Sum>();
+  const ofRun = new Map<number, RunSums>();
+  for (const quarter of played.sentSince(identity, fromMs)) {
+    const day = dayOf(quarter.firstMs);
+    const run = ofRun.get(quarter.run) ?? { days: new Map(), firstMs: quarter.firstMs, lastMs: quarter.lastMs };
+    ofRun.set(quarter.run, { ...run, lastMs: Math.max(run.lastMs, quarter.lastMs) });
+    for (const sums of [days, run.days]) add(sums, day, quarter);
+  }
+  const shown = (sums: ReadonlyMap<number, Sum>): readonly RehearsedDay[] =>
+    [...sums].sort(([a], [b]) => a - b).map(([day, sum]) => ({ day: dayText(day), ...costed(sum, prices !== null) }));
+  const occurrences = occurrencesOf(stage, { identity, ofRun, isPriced: prices !== null, shown });
+  const limit = most ?? Number.MAX_SAFE_INTEGER;
+  const busy = played.busiestSince(identity, fromMs, limit);
+  const isRefused = refused.length > 0 || occurrences.some(({ state }) => state === 'refused');
+  return {
+    version: 1,
+    environment,
+    from: iso(fromMs),
+    until: iso(untilMs),
+    timeZone: project.timeZone,
+    currency: prices?.currency ?? null,
+    locale: project.locale,
+    everyMs,
+    assumed: assumptionsOf(stage),
+    days: shown(days),
+    occurrences,
+    busiest: busy.people[0]?.messages ?? 0,
+    ...(most === undefined
+      ? {}
+      : { most: { limit, people: busy.over, first: busy.people.filter(({ messages }) => messages > limit) } }),
+    diagnostics: refused.flatMap(({ diagnostics }) => diagnostics),
+    exit: isRefused ? EXIT.refused : EXIT.done,
+  };
+}
+
+interface Sum {
+  readonly messages: number;
+  readonly parts: number;
+  readonly costMicros: number;
+}
+
+interface RunSums {
+  readonly days: Map<number, Sum>;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+const NO_SUM: Sum = { messages: 0, parts: 0, costMicros: 0 };
+
+function add(sums: Map<number, Sum>, day: number, more: Sum): void {
+  sums.set(day, plus(sums.get(day) ?? NO_SUM, more));
+}
+
+function plus(a: Sum, b: Sum): Sum {
+  return { messages: a.messages + b.messages, parts: a.parts + b.parts, costMicros: a.costMicros + b.costMicros };
+}
+
+function costed({ messages, parts, costMicros }: Sum, isPriced: boolean) {
+  return { messages, parts, cost: isPriced ? unitsOf(costMicros) : null };
+}
+
+/** An instant that was missed before these days. */
+function isOlder({ action, occurrence }: DueItem, fromMs: number): boolean {
+  return action === 'miss' && (instantOf(occurrence ?? '') ?? fromMs) < fromMs;
+}
+
+function unsentState({ action, why }: DueItem): 'missed' | 'refused' | null {
+  if (action === 'miss') return 'missed';
+  return action === 'refuse' || why === 'paused' || why === 'over-budget' ? 'refused' : null;
+}
+
+/** In the order in which they begin, or are due. */
+function occurrencesOf(
+  { all, items, fromMs, untilMs, played }: Played,
+  {
+    identity,
+    ofRun,
+    isPriced,
+    shown,
+  }: {
+    readonly identity: string;
+    readonly ofRun: ReadonlyMap<number, RunSums>;
+    readonly isPriced: boolean;
+    readonly shown: (sums: ReadonlyMap<number, Sum>) => readonly RehearsedDay[];
+  },
+): readonly RehearsedOccurrence[] {
+  const groups = Map.groupBy(
+    items.filter(({ item, atMs }) => item.occurrence !== null && atMs >= fromMs && !isOlder(item, fromMs)),
+    ({ item }) => `${item.file}\n${item.occurrence}`,
+  );
+  const found = [...groups.values()].flatMap((said): RehearsedOccurrence[] => {
+    const item = said.at(-1)?.item;
+    const one = all.find(({ campaign }) => campaign.file === item?.file);
+    if (item === undefined || one === undefined || item.occurrence === null) return [];
+    const { campaign } = one;
+    const { occurrence } = item;
+    const run = played.findRun({ environment: identity, campaign: campaign.id, occurrence });
+    const sums = run === null ? undefined : ofRun.get(run.number);
+    const report = said.findLast(({ item: { result } }) => result !== null)?.item.result?.report ?? null;
+    const diagnostics = said.flatMap(({ item: { diagnostics } }) => diagnostics);
+    const state = report?.state ?? unsentState(item) ?? run?.state;
+    if (state === undefined || state === 'loading') return [];
+    const next = 'clock' in one ? one.clock.next(instantOf(occurrence) ?? fromMs) : null;
+    const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
+    const isLate = report !== null && next !== null && next < untilMs && endsMs >= next;
+    return [
+      {
+        campaign: campaign.name,
+        file: campaign.file,
+        occurrence,
+        begins: sums === undefined ? null : iso(sums.firstMs),
+        ends: sums === undefined ? null : iso(sums.lastMs),
+        state,
+        ...costed([...(sums?.days.values() ?? [])].reduce(plus, NO_SUM), isPriced),
+        ...(report === null ? {} : { totals: report.totals, reasons: report.reasons }),
+        ...(report?.halt == null ? {} : { halt: report.halt }),
+        ...(report?.opensAt === undefined ? {} : { opensAt: report.opensAt }),
+        ...(isLate ? { overlaps: occurrenceAt(next) } : {}),
+        days: sums === undefined ? [] : shown(sums.days),
+        diagnostics: [...new Map(diagnostics.map((one) => [`${one.code} ${one.message}`, one])).values()],
+      },
+    ];
+  });
+  const dueAt = ({ begins, occurrence }: RehearsedOccurrence): string => begins ?? occurrence;
+  return found.toSorted((a, b) => Date.parse(dueAt(a)) - Date.parse(dueAt(b)));
+}
+
+/** What the files do not say, and what is therefore taken to be so. */
+function assumptionsOf({ all, options }: Stage): readonly string[] {
+  const { everyMs = EVERY_MS, environment = 'sandbox' } = options;
+  const where = all.map(({ campaign }) => environmentOf(campaign, environment));
+  const isUnbounded = all.some(
+    ({ campaign }, i) => (campaign.send.ratePerSecond ?? where[i]?.ratePerSecond ?? null) === null,
+  );
+  return [
+    `\`handbill due\` is called every ${everyMs / 60_000} min.`,
+    'Files and lists stay as they are now.',
+    'The API accepts every message.',
+    ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
+    ...(where.some(({ approval }) => approval !== null) ? ['An approval that is missing is given in time.'] : []),
+    ...(where.some(({ git }) => git !== null) ? ['The commit is one that `git` in handbill.yaml allows.'] : []),
+  ];
+}
+
+function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Diagnostic[]): Project {
+  const [first, ...rest] = all.map(({ campaign }) => campaign);
+  if (first === undefined) throw refused.length > 0 ? refuse(...refused) : nothingScheduled();
+  const stranger = rest.find(({ project }) => project.root !== first.project.root);
+  if (stranger !== undefined) throw severalProjects(first, stranger);
+  return first.project;
+}
+
+function midnightAfter(fromMs: number, days: number, timeZone: string): number {
+  const day = addDays(createDayOf(timeZone)(fromMs), { months: 0, days });
+  return createInstantOf(timeZone)(day);
+}
+
+/** SQLite would make a file that others can read; it takes one that is empty. */
+async function copyLedger(ledger: string, path: string, nowMs: number): Promise<void> {
+  await (await open(path, 'wx', 0o600)).close();
+  using original = openExistingLedger(ledger, { nowMs });
+  if (original !== null) original.copyTo(path);
+  openLedger(path, { mode: 'write', nowMs, isCopy: true }).close();
+}

@@ -1,0 +1,118 @@
+import type { Rehearsal, RehearsedDay, RehearsedOccurrence } from '../model.ts';
+import { mask } from '../util/redact.ts';
+import { table } from '../util/table.ts';
+import { createFormats, type Formats } from './locale.ts';
+import { reasonCounts } from './words.ts';
+
+/** For a terminal of so many columns. */
+export function rehearsalText(rehearsal: Rehearsal, width: number): string {
+  const formats = createFormats(rehearsal.locale, rehearsal.timeZone);
+  const { days, occurrences, assumed, most } = rehearsal;
+  const figures = [{ align: 'right' }, { align: 'right' }, { align: 'right' }] as const;
+  const dayRows = days.map((day) => [dayWords(day.day), ...figuresOf(day, rehearsal, formats)]);
+  const rows = occurrences.map((one) => {
+    const { begins, ends } = spanWords(one, rehearsal);
+    return [begins, ends, one.campaign, ...figuresOf(one, rehearsal, formats), whatWords(one, rehearsal, formats)];
+  });
+  const columns = [{}, {}, { shrink: true }, ...figures, { shrink: true }];
+  const people = most?.first.map(({ to, messages }) => `  ${mask(to)}  ${formats.number(messages)}\n`) ?? [];
+  const blocks = [
+    `${verdictOf(rehearsal, formats)}\n`,
+    table(dayRows, [{}, ...figures], { width, indent: 2 }),
+    table(rows, columns, { width, indent: 2 }),
+    most === undefined ? '' : `${peopleWords(rehearsal, formats)}\n${people.join('')}`,
+    `Assumed: ${assumed.join(' ')}\n`,
+  ];
+  return blocks.filter((block) => block !== '').join('\n');
+}
+
+/** The first sentences: how much is sent, what cannot be, who gets the most. */
+export function verdictOf(rehearsal: Rehearsal, formats: Formats): string {
+  const { days, occurrences, busiest, currency } = rehearsal;
+  const sum = (of: (day: RehearsedDay) => number): number => days.reduce((all, day) => all + of(day), 0);
+  const messages = sum((day) => day.messages);
+  const cost = days.some((day) => day.cost === null) ? null : sum((day) => day.cost ?? 0);
+  const sent = occurrences.filter((one) => one.messages > 0);
+  const campaigns = new Set(sent.map(({ file }) => file)).size;
+  const [from, until] = [rehearsal.from, rehearsal.until].map((instant) => wallOf(instant, rehearsal));
+  const price = cost === null || messages === 0 ? '' : `, ${formats.money(cost, currency)}`;
+  const found = [
+    `${formats.count(messages, 'message')}${price} from ${from} to ${until} (${rehearsal.timeZone}), in ${formats.count(sent.length, 'occurrence')} of ${formats.count(campaigns, 'campaign')}.`,
+    ...[...COUNTED].flatMap(([words, isIt]) => {
+      const count = occurrences.filter(isIt).length;
+      return count === 0 ? [] : [`${formats.count(count, 'occurrence')} ${words}.`];
+    }),
+    ...(busiest > 1 ? [`The person with the most gets ${formats.number(busiest)}.`] : []),
+  ];
+  return found.join(' ');
+}
+
+const COUNTED: readonly (readonly [string, (one: RehearsedOccurrence) => boolean])[] = [
+  ['cannot begin', ({ state }) => state === 'refused'],
+  ['would halt', ({ state }) => state === 'halted'],
+  ['would be missed', ({ state }) => state === 'missed'],
+  ['would not end before the next one is due', ({ overlaps }) => overlaps !== undefined],
+];
+
+/** Why recipients are left out, what waits, what stops it; empty: all are sent to. */
+export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): string {
+  const { state, reasons = {}, totals, opensAt, overlaps, halt, diagnostics } = one;
+  const skipped = reasonCounts({ reasons }, 'skipped', formats);
+  const deferred = reasonCounts({ reasons }, 'deferred', formats);
+  const pending = totals?.pending ?? 0;
+  const why = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0];
+  return [
+    ...(state === 'refused' ? [`cannot begin: ${why?.message ?? ''}`] : []),
+    ...(state === 'missed' ? ['missed'] : []),
+    ...(halt === undefined ? [] : [`halts: ${halt.message}`]),
+    ...(skipped === '' ? [] : [`left out: ${skipped}`]),
+    ...(deferred === ''
+      ? []
+      : [`wait${opensAt === undefined ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`]),
+    ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
+    ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
+  ].join('; ');
+}
+
+function peopleWords({ most }: Rehearsal, formats: Formats): string {
+  if (most === undefined || most.people === 0) return `No person gets more than ${formats.number(most?.limit ?? 0)}.`;
+  return `${formats.count(most.people, 'person', 'people')} would get more than ${formats.number(most.limit)} messages:`;
+}
+
+function figuresOf(sum: Omit<RehearsedDay, 'day'>, { currency }: Rehearsal, formats: Formats): readonly string[] {
+  const { messages, parts, cost } = sum;
+  if (messages === 0) return ['', '', ''];
+  return [
+    formats.count(messages, 'message'),
+    parts === 0 ? '' : formats.count(parts, 'part'),
+    cost === null ? '' : formats.money(cost, currency),
+  ];
+}
+
+/** When an occurrence is sent; one that is not, when it is due. */
+export function spanWords({ begins, ends, occurrence }: RehearsedOccurrence, rehearsal: Rehearsal) {
+  const from = wallOf(begins ?? occurrence, rehearsal);
+  const until = ends === null ? '' : wallOf(ends, rehearsal);
+  const day = from.slice(0, -CLOCK.length);
+  return {
+    begins: from,
+    ends: until === '' || until === from ? '' : `to ${until.startsWith(day) ? until.slice(-CLOCK.length) : until}`,
+  };
+}
+
+const CLOCK = '09:00';
+
+/** `Mon 30 Nov 2026 09:00`, on a clock of the project's zone; other text is unchanged. */
+export function wallOf(instant: string, { timeZone }: Pick<Rehearsal, 'timeZone'>): string {
+  const ms = Date.parse(instant);
+  if (Number.isNaN(ms)) return instant;
+  const part = (options: Intl.DateTimeFormatOptions): string =>
+    new Intl.DateTimeFormat('en-GB', { timeZone, ...options }).format(ms);
+  const day = part({ weekday: 'short', day: 'numeric', month: 'short' }).replace(',', '');
+  return `${day} ${part({ hour: '2-digit', minute: '2-digit' })}`;
+}
+
+/** `Mon 30 Nov` */
+export function dayWords(day: string): string {
+  return wallOf(`${day}T00:00:00Z`, { timeZone: 'UTC' }).slice(0, -' 00:00'.length);
+}
