@@ -127,7 +127,7 @@ export const CONTENT = {
   'over-budget': {
     cause:
       'All campaigns of the environment share a budget, and this plan costs more than is left of it in this period. `due` waits for the next period instead.',
-    fix: 'Wait for the next period, send to fewer, or raise `budget.max` of the environment; see [budget.md](budget.md).',
+    fix: 'Wait for the next period, send to fewer, or raise `budget.max` of the environment; see [limits.md](limits.md#what-an-environment-may-spend).',
     example: {
       files: {
         'handbill.yaml': 'prices: prices.csv\nenvironments:\n  sandbox: { budget: { max: 0.05, per: month } }\n',
@@ -139,7 +139,7 @@ export const CONTENT = {
   budget: {
     cause:
       'The environment has a `budget`: this is what its campaigns have spent of it in this period, and what is left.',
-    fix: 'Nothing. See [budget.md](budget.md).',
+    fix: 'Nothing. See [limits.md](limits.md#what-an-environment-may-spend).',
     example: {
       files: {
         'handbill.yaml': 'prices: prices.csv\nenvironments:\n  sandbox: { budget: { max: 50, per: month } }\n',

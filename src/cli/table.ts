@@ -119,7 +119,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'rehearse',
-    summary: 'play the coming days: who gets what, when, at what cost, and who is left out',
+    summary: 'play the coming days: who gets what, when, at what cost, and who is skipped',
     group: CAMPAIGNS,
     guide: 'rehearse',
     load: () => import('./rehearse/command.ts'),

@@ -11,7 +11,7 @@ export interface RehearsedDay {
   readonly cost: number | null;
 }
 
-/** What would become of one occurrence of a campaign. */
+/** One occurrence of a campaign, as it would go out. */
 export interface RehearsedOccurrence {
   readonly campaign: string;
   readonly file: string;
@@ -24,7 +24,7 @@ export interface RehearsedOccurrence {
   readonly messages: number;
   readonly parts: number;
   readonly cost: number | null;
-  /** Of the whole run at the end of these days; absent where it does not begin. */
+  /** The whole run at the end of these days; absent where it does not begin. */
   readonly totals?: Report['totals'];
   readonly halt?: Halt;
   readonly reasons?: Report['reasons'];

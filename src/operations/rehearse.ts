@@ -122,7 +122,7 @@ interface Stage {
   readonly time: VirtualTime;
 }
 
-/** What `due` said, and when, in ms since 1970. */
+/** An item of `due`, and when it came, in ms since 1970. */
 interface Said {
   readonly item: DueItem;
   readonly atMs: number;
@@ -409,7 +409,7 @@ function occurrencesOf(
   return found.toSorted((a, b) => Date.parse(dueAt(a)) - Date.parse(dueAt(b)));
 }
 
-/** What the files do not say, and what is therefore taken to be so. */
+/** Sentences for all that the files do not say. */
 function assumptionsOf({ all, options }: Stage): readonly string[] {
   const { everyMs = EVERY_MS, environment = 'sandbox' } = options;
   const where = all.map(({ campaign }) => environmentOf(campaign, environment));

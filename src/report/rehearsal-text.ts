@@ -54,7 +54,7 @@ const COUNTED: readonly (readonly [string, (one: RehearsedOccurrence) => boolean
   ['would not end before the next one is due', ({ overlaps }) => overlaps !== undefined],
 ];
 
-/** Why recipients are left out, what waits, what stops it; empty: all are sent to. */
+/** Why recipients are skipped or wait, and why it cannot begin or halts; empty: all are sent to. */
 export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): string {
   const { state, reasons = {}, totals, opensAt, overlaps, halt, diagnostics } = one;
   const skipped = reasonCounts({ reasons }, 'skipped', formats);
@@ -65,7 +65,7 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(state === 'refused' ? [`cannot begin: ${why?.message ?? ''}`] : []),
     ...(state === 'missed' ? ['missed'] : []),
     ...(halt === undefined ? [] : [`halts: ${halt.message}`]),
-    ...(skipped === '' ? [] : [`left out: ${skipped}`]),
+    ...(skipped === '' ? [] : [`skipped: ${skipped}`]),
     ...(deferred === ''
       ? []
       : [`wait${opensAt === undefined ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`]),

@@ -7,8 +7,8 @@ import type { Api } from './api.ts';
 import type { Timers } from './timers.ts';
 
 /**
- * What takes the place of the world while `rehearse` plays the coming days: `due` and `send` decide and claim as ever,
- * on a copy of the ledger, and no connection is made. Neither keys nor git nor approvals are asked for.
+ * Takes the place of clock and API while `rehearse` plays the coming days: `due` and `send` decide and claim as ever, on
+ * a copy of the ledger, and no connection is made. Neither keys nor git nor approvals are asked for.
  */
 export interface RehearsedWorld {
   readonly timers: Timers;

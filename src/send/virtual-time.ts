@@ -7,7 +7,7 @@ export interface VirtualTime {
   readonly nowMs: number;
   /** Calls `work` at an instant, in ms since 1970; later, where that has passed. */
   at(ms: number, work: () => void): void;
-  /** Time stands until `work` has ended, except between `pass` and the call of what it returned. */
+  /** No time passes until `work` has ended, except between `pass` and the call of the function that it returned. */
   hold<T>(work: () => Promise<T>): Promise<T>;
   pass(): () => void;
   /** Lets time pass until nothing is left to happen before `untilMs` and all that was held has ended. */

@@ -353,6 +353,7 @@ describe('the password in the address', () => {
     ['suppress', 'export'],
     ['due', '--dry-run'],
     ['schedule'],
+    ['rehearse'],
     ['schedule', '--format', 'kubernetes'],
     ['diff', 'HEAD'],
     ['approve', 'plan.json'],
