@@ -1,17 +1,16 @@
 import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 
-const SENT = `FROM recipients JOIN runs ON runs.list = recipients.list
-  WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND recipients.state = 'accepted'
-  AND recipients.claimed_at >= ?2`;
-
 export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'busiestSince'> {
   return {
     sentSince: (environment, sinceMs) =>
       connection
         .query(
           `SELECT runs.number, claimed_at / 900000, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0),
-            min(claimed_at), max(claimed_at) ${SENT} GROUP BY 1, 2 ORDER BY 1, 2`,
+            min(claimed_at), max(claimed_at)
+            FROM recipients JOIN runs ON runs.list = recipients.list
+            WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND recipients.state = 'accepted' AND claimed_at >= ?2
+            GROUP BY 1, 2 ORDER BY 1, 2`,
         )
         .all(environment, sinceMs)
         .map((row) => {
@@ -23,7 +22,9 @@ export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'b
       const rows = connection
         .query(
           `SELECT address, messages, count(*) FILTER (WHERE messages > ?3) OVER () FROM (
-            SELECT address, count(*) AS messages ${SENT} AND address IS NOT NULL GROUP BY 1) AS people
+            SELECT address, count(*) AS messages FROM recipients JOIN runs ON runs.list = recipients.list
+              WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND recipients.state = 'accepted'
+              AND claimed_at >= ?2 AND address IS NOT NULL GROUP BY 1) AS people
             ORDER BY 2 DESC, 1 LIMIT 20`,
         )
         .all(environment, sinceMs, more);

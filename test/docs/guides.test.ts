@@ -46,7 +46,8 @@ function readGuide(page: string): Guide {
   const campaigns: { readonly name: string; readonly list: string | null }[] = [];
   const commands: Guide['commands'][number][] = [];
   for (const [, language = '', block = ''] of text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)) {
-    if (language === 'yaml') {
+    // A part of handbill.yaml has no name.
+    if (language === 'yaml' && /^name:/m.test(block)) {
       const campaign = parse(block) as { readonly name: string; readonly recipients: Json };
       campaigns.push({ name: campaign.name, list: listOf(campaign.recipients) });
       files.set(`${campaign.name}/campaign.yaml`, block);
