@@ -159,6 +159,15 @@ export const CONTENT = {
     fix: 'Use a number there. If your name is registered, say so under `senders` in handbill.yaml, and the warning is gone.',
     example: { files: list('+12125550123,Ada,0042') },
   },
+  'no-permanent-codes': {
+    cause:
+      'A provider says in its own codes that a number or mailbox does not exist. Without them handbill cannot tell a phone that is off from a number that is gone.',
+    fix: 'List the codes under `reports: { permanent: [...] }` of the [provider file](provider-file.md), or remove `suppressions.unreachable`.',
+    example: {
+      files: campaign('suppressions: { unreachable: { after: 3, within: 180d } }'),
+      run: 'preview hello',
+    },
+  },
   'link-shortener': {
     cause: 'Anyone can make links of such a domain, and fraud does: networks block messages with them.',
     fix: 'Link to a domain of the sender, also for short links.',

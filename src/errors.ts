@@ -141,6 +141,8 @@ export const CODES = {
     '`limits.maxCost` or the `budget` of the environment sets a limit, but there is no price for this destination.',
   'over-budget': 'The plan costs more than the rest of the `budget` of the environment.',
   budget: 'How much of its `budget` the environment has spent, and how much is left.',
+  'no-permanent-codes':
+    '`suppressions.unreachable` is set, and the provider names no codes that mean a permanent failure.',
   'sender-format': 'The sender is not one that networks accept.',
   'sender-country': 'Networks of this country refuse or replace alphanumeric senders, or ask for their registration.',
   'link-shortener': 'The message has a link of a public shortener, which networks block.',

@@ -143,6 +143,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     sources,
     siblings: siblings.filter((one) => one.file !== found.path),
     suppressions: lists.files,
+    unreachable: lists.unreachable,
     project: project.project,
     file,
     inputs: [own, ...project.inputs],

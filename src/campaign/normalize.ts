@@ -9,6 +9,7 @@ import {
   type SendSettings,
   type SuppressionFile,
   type Threshold,
+  type UnreachableRule,
   type Validity,
 } from '../model.ts';
 import { freezeAll } from '../util/json.ts';
@@ -38,6 +39,7 @@ interface NormalizeInput {
   readonly file: string;
   readonly inputs: readonly InputFile[];
   readonly suppressions: readonly SuppressionFile[];
+  readonly unreachable: UnreachableRule | null;
   readonly siblings: readonly Pick<NamedCampaign, 'name' | 'id'>[];
   /** The command line passes the list, so that the campaign need not name one. */
   readonly listIsPassed: boolean;
@@ -86,6 +88,7 @@ export async function normalizeCampaign(
     guards: readGuards(merged, input.listIsPassed, report),
     schedule: await readSchedule(merged, report),
     suppressions: input.suppressions,
+    unreachable: file.topic === 'essential' ? null : input.unreachable,
     after: readFollowUp(merged, input.siblings, report),
     exclude: readExclude(merged, { others: input.siblings, timeZone, report }),
     ...readFrequency(merged, report),

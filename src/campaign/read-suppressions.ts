@@ -1,31 +1,42 @@
-import type { Diagnostic } from '../errors.ts';
-import type { SuppressionFile } from '../model.ts';
-import { pointerTo } from '../util/json.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { SuppressionFile, UnreachableRule } from '../model.ts';
+import { isMapping, pointerTo } from '../util/json.ts';
+import { durationMs } from '../util/units.ts';
 import { findNamedFile } from './named-file.ts';
 import type { ProjectReading } from './project.ts';
 import { whereValue } from './validate.ts';
-import type { CampaignFile } from './written.ts';
+import type { CampaignFile, Mapping } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /**
- * Finds the suppression lists. A campaign adds to the project's and replaces none, so that none is dropped by mistake.
+ * Finds the suppression lists, and the rule about addresses that fail. A campaign adds to the lists of the project and
+ * replaces none, so that none is dropped by mistake. Its rule takes the place of that of the project.
  * @param campaign null: only those of the project
  */
 export async function findSuppressions(
   campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile } | null,
   project: Pick<ProjectReading, 'written' | 'yaml'>,
   { root, folder, cwd }: { readonly root: string; readonly folder: string; readonly cwd: string },
-): Promise<{ readonly files: readonly SuppressionFile[]; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{
+  readonly files: readonly SuppressionFile[];
+  readonly unreachable: UnreachableRule | null;
+  readonly diagnostics: readonly Diagnostic[];
+}> {
   const files = new Map<string, SuppressionFile>();
   const diagnostics: Diagnostic[] = [];
+  let unreachable: UnreachableRule | null = null;
   const find = async (
     written: CampaignFile['suppressions'],
     namedBy: SuppressionFile['namedBy'],
     from: string,
     source: YamlFile,
   ): Promise<void> => {
-    for (const [i, name] of [written ?? []].flat().entries()) {
-      const where = whereValue(source, pointerTo(['suppressions', ...(typeof written === 'string' ? [] : [i])]));
+    const isBoth = typeof written === 'object' && isMapping(written);
+    const lists = (isBoth ? written.files : written) ?? [];
+    const at = isBoth ? ['suppressions', 'files'] : ['suppressions'];
+    if (isBoth && written.unreachable !== undefined) unreachable = ruleOf(written.unreachable, source, diagnostics);
+    for (const [i, name] of [lists].flat().entries()) {
+      const where = whereValue(source, pointerTo([...at, ...(typeof lists === 'string' ? [] : [i])]));
       const found = await findNamedFile(name, { root, folder: from, cwd, where });
       if ('problem' in found) diagnostics.push(found.problem);
       else if (!files.has(found.path)) files.set(found.path, { ...found, namedBy });
@@ -33,5 +44,24 @@ export async function findSuppressions(
   };
   if (project.yaml !== null) await find(project.written.suppressions, 'project', root, project.yaml);
   if (campaign !== null) await find(campaign.written.suppressions, 'campaign', folder, campaign.yaml);
-  return { files: [...files.values()], diagnostics };
+  return { files: [...files.values()], unreachable, diagnostics };
+}
+
+type Written = NonNullable<Mapping<CampaignFile['suppressions']>['unreachable']>;
+
+/** A year: a ledger hardly has older reports. */
+const LONGEST_MS = 366 * 86_400_000;
+
+function ruleOf(written: Written, source: YamlFile, diagnostics: Diagnostic[]): UnreachableRule | null {
+  // The schema has reported missing keys.
+  if (typeof written === 'string' || written.after === undefined || written.within === undefined) return null;
+  const { after, within } = written;
+  const withinMs = durationMs(within);
+  if (withinMs !== null && withinMs > 0 && withinMs <= LONGEST_MS) {
+    return { after, withinMs, place: whereValue(source, '/suppressions/unreachable') };
+  }
+  const where = whereValue(source, '/suppressions/unreachable/within');
+  const hint = 'For example: within: 180d';
+  diagnostics.push(problem('invalid-value', `"${within}" is not a time of at most a year.`, { ...where, hint }));
+  return null;
 }

@@ -202,9 +202,9 @@ export async function lendFiles({ side, file }: Placed, workTree: Side): Promise
   if (side.root === workTree.root) return [];
   const campaign = await valueIn(file.path);
   const project = side.place.file === null ? null : await valueIn(side.place.file);
-  const ofProject = ['/suppressions', '/prices', '/defaults/suppressions'].map((pointer) => valueAt(project, pointer));
+  const ofProject = ['/suppressions', '/suppressions/files', '/prices'].map((pointer) => valueAt(project, pointer));
   const needed = [
-    ...pathsIn(file.path, valueAt(campaign, '/suppressions')),
+    ...pathsIn(file.path, valueAt(campaign, '/suppressions'), valueAt(campaign, '/suppressions/files')),
     ...pathsIn(side.place.file ?? '', ...ofProject),
   ];
   const notes: string[] = [];

@@ -195,7 +195,7 @@ export function commitStore(
   const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
     transact(run, batch, nowMs, (now, spending) => {
       // Read again inside the transaction, when no other process can write.
-      if (batch.claims.length > 0) batch.reach?.refresh();
+      refresh(batch, now);
       return writeEach(run, batch, now, spending);
     });
 
@@ -249,7 +249,7 @@ export function commitStore(
     // Read in the transaction of the claims, which takes several round trips.
     try {
       return transact(run, batch, nowMs, (now, spending) => {
-        if (claims.length > 0) reach?.refresh();
+        refresh(batch, now);
         const writeRest = (rest: Batch) => writeEach(run, rest, now, spending);
         const answers = writeMany(run, batch, now, many, writeRest, spending);
         if (answers === null) throw ROW_BY_ROW;
@@ -320,6 +320,16 @@ interface Batch {
   readonly held: HeldShards | null;
 }
 
+/** Inside the transaction: what other runs and reports say of those to be claimed. */
+function refresh({ reach, claims }: Batch, nowMs: number): void {
+  if (reach === null || claims.length === 0) return;
+  reach.refresh();
+  reach.unreachable?.ask(
+    claims.map(({ to }) => to),
+    nowMs,
+  );
+}
+
 function suppressionForms(claims: readonly ClaimRequest[], rules: ClaimPolicy | undefined): SuppressionForms {
   const hasher = rules?.hasher ?? null;
   const all = claims.flatMap(({ row, to, key }) => {
@@ -349,7 +359,7 @@ function isSimple({ step, reason, next, textHash = null, optOut }: ResultRecord)
   return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null && optOut === undefined;
 }
 
-/** The rule that skips or defers this recipient: the environment's fence, or one about other runs. */
+/** The rule that skips or defers this recipient: the environment's fence, or one about other runs or reports. */
 function reachedBy(
   reach: Reach | null,
   rules: ClaimPolicy | undefined,
@@ -357,6 +367,7 @@ function reachedBy(
   nowMs: number,
 ): ClaimSkip | 'follow-up-later' | null {
   const { to, key, caps } = request;
+  if (reach?.unreachable?.has(to) === true) return 'unreachable';
   if (rules?.isFenced?.(to) === true) return 'fenced';
   if (reach === null) return null;
   if (reach.excludedBy(to, key) !== null) return 'excluded';

@@ -67,7 +67,7 @@ import type {
  * A recipient has one row for each channel step (`step`) that was begun. The last step has the outcome; the steps
  * before it fell back.
  */
-export interface Ledger extends SuppressionStore {
+export interface Ledger extends SuppressionStore, UnreachableStore {
   /** The file as it was opened, or the address of a shared ledger without its password. */
   readonly path: string;
   /** The server's timeline: a replica that takes over begins another one. Null: a file has but one. */
@@ -298,7 +298,10 @@ export interface SuppressionStore {
    * a `user` one replaces the old one, another only if there is none. Returns whether the address was not suppressed.
    */
   suppress(address: string, facts: Omit<SuppressEntry, 'address'> & { readonly nowMs: number }): boolean;
-  /** Removes the entry for a topic ('': for all topics); default: every entry. */
+  /**
+   * Removes the entry for a topic ('': for all topics); default: every entry, and an address that failed for good may be
+   * sent to again.
+   */
   unsuppress(address: string, topic?: string | null): boolean;
   suppressions(): Iterable<Suppression>;
   /** Whether a campaign of this topic (null: none) must not send to it. */
@@ -319,6 +322,25 @@ export interface SuppressionStore {
   hashKeyId(): string | null;
   /** Expired entries count too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
+}
+
+export interface UnreachableStore {
+  /**
+   * Addresses with so many permanent failures and no delivery since, in the form in which addresses are compared.
+   * @param among - only these, as messages have them; null, the default: every address. One statement for all.
+   */
+  unreachable(
+    rule: LedgerUnreachable,
+    nowMs: number,
+    among?: readonly string[] | null,
+  ): ReadonlyMap<string, { readonly failures: number; readonly lastAtMs: number }>;
+}
+
+export interface LedgerUnreachable {
+  readonly after: number;
+  readonly withinMs: number;
+  /** Whose reports count. */
+  readonly environments: readonly string[];
 }
 
 export interface LedgerOptions {
@@ -762,6 +784,12 @@ export interface Reach {
   replyTo(message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
   /** Why a person gets no follow-up, or not yet; null: it is due. Absent: the campaign follows no other. */
   readonly followUp?: (key: string, nowMs: number) => 'no-follow-up' | 'follow-up-later' | null;
+  /** Whether reports say that an address is out of use. Absent: the campaign does not ask. */
+  readonly unreachable?: {
+    /** Reads the reports about these addresses, in the transaction of their claims. */
+    ask(addresses: readonly string[], nowMs: number): void;
+    has(to: string): boolean;
+  };
   /** Finds new writes of other processes; 3 us if there are none. */
   refresh(): void;
 }

@@ -213,6 +213,7 @@ export interface Cap {
 
 const CLAIM_SKIPS = [
   'suppressed',
+  'unreachable',
   'fenced',
   'excluded',
   'no-follow-up',

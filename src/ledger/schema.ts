@@ -169,6 +169,7 @@ export const TABLES: readonly string[] = [
   // Events are a set: the digest of an event is unique in an environment, because ids of the API are unique within one
   // account at best. Events do not refer to rows, because a row has no index by id: a reader of rows looks up their ids
   // here. The indexes hold the state and what a report must agree with: a report about a million rows needs nothing else.
+  // `dismissed_at`: a person said then that the address is in use.
   `CREATE TABLE delivery_reports (
   number INTEGER PRIMARY KEY,
   digest BLOB NOT NULL,
@@ -184,7 +185,8 @@ export const TABLES: readonly string[] = [
   happened_at INTEGER,
   received_at INTEGER NOT NULL,
   source TEXT NOT NULL,
-  environment TEXT NOT NULL
+  environment TEXT NOT NULL,
+  dismissed_at INTEGER
 ) STRICT`,
   'CREATE UNIQUE INDEX delivery_reports_digest ON delivery_reports (digest, environment)',
   `CREATE INDEX delivery_reports_reference
@@ -195,6 +197,9 @@ export const TABLES: readonly string[] = [
   // A report that a channel cannot reach the recipient lets an accepted row fall back.
   `CREATE INDEX delivery_reports_unreached ON delivery_reports (message_id, reference)
   WHERE state = 'undeliverable' OR cause = 'unsupported-channel'`,
+  // By the address, how often it failed for good, and when something last arrived there (unreachable.ts).
+  `CREATE INDEX delivery_reports_gone ON delivery_reports (address) WHERE cause = 'gone'`,
+  `CREATE INDEX delivery_reports_arrived ON delivery_reports (address) WHERE state = 'delivered' OR state = 'read'`,
   `CREATE INDEX delivery_reports_text ON delivery_reports (address, text_hash) WHERE text_hash IS NOT NULL`,
   `CREATE TABLE replies (
   number INTEGER PRIMARY KEY,

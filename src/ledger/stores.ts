@@ -18,6 +18,7 @@ import { runStore } from './runs.ts';
 import { sentStore } from './sent.ts';
 import { claimRestorer, startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
+import { unreachableStore } from './unreachable.ts';
 
 export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
@@ -59,6 +60,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...reader(connection, runs, counts),
     ...suppressionStore(connection),
     ...sentStore(connection),
+    ...unreachableStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs, counts), ...replyStore(connection, runs) },
     purge: { ...purgeStore(connection, runs), ...eraser(connection, runs) },

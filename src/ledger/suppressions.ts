@@ -1,7 +1,9 @@
 import { problem, refuse } from '../errors.ts';
+import { spellingsOf } from '../util/address-form.ts';
 import type { Connection, Value } from './connection.ts';
 import type { SuppressionStore } from './ledger.ts';
 import type { HashEntry, RunRecord, SuppressEntry, Suppression } from './records.ts';
+import { DISMISS } from './unreachable.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -56,6 +58,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
   );
+  const dismiss = connection.statement(DISMISS);
   const hashKeyId = (): string | null => (anyKeyId.get()?.[0] ?? null) as string | null;
 
   const addHashes = (entries: readonly HashEntry[], now: number): number => {
@@ -75,7 +78,12 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   return {
     suppressAll,
     suppress: (address, { nowMs, ...entry }) => suppressAll([{ address, ...entry }], [], nowMs) === 1,
-    unsuppress: addresses.remove,
+    unsuppress(address, topic = null) {
+      const isRemoved = addresses.remove(address, topic);
+      if (topic !== null) return isRemoved;
+      const forms = JSON.stringify(spellingsOf(address));
+      return connection.write(0, 1, (now) => dismiss(now, forms)) > 0 || isRemoved;
+    },
     unsuppressHash: hashes.remove,
     *suppressions() {
       for (const [address, facts] of addresses.all()) yield { address, ...facts };

@@ -48,6 +48,8 @@ export interface Campaign extends Step, PlainKeys {
   readonly after: FollowUp | null;
   /** Files with addresses, or keyed hashes of them, that must not be sent to; beside the list in the ledger. */
   readonly suppressions: readonly SuppressionFile[];
+  /** Null: how often an address failed does not count. */
+  readonly unreachable: UnreachableRule | null;
   /** Recipients accepted or in doubt there get nothing here. */
   readonly exclude: readonly Excluded[];
   /** Most messages per person over all campaigns of the environment; empty: no cap. */
@@ -58,6 +60,13 @@ export interface Campaign extends Step, PlainKeys {
   readonly project: Project;
   /** The small files that were read, with the hash of the bytes that were parsed. The list is not among them. */
   readonly inputs: readonly InputFile[];
+}
+
+/** An address is skipped after so many permanent failures, with no delivery since. */
+export interface UnreachableRule {
+  readonly after: number;
+  readonly withinMs: number;
+  readonly place: Pick<Diagnostic, 'at' | 'source'>;
 }
 
 /** The message on one channel: the campaign's own, a variant's, or a fallback's. */

@@ -21,6 +21,10 @@ export const SKIP_WORDS = {
     means: 'on the suppression list',
     advice: 'Nothing to do, unless it is there by mistake: `handbill suppress list`.',
   },
+  unreachable: {
+    means: 'failed for good too often, and nothing was delivered since',
+    advice: 'Nothing to do, or correct the address. If it is in use again: `handbill suppress remove ADDRESS`.',
+  },
   country: {
     means: 'a number of a country that the environment does not send to',
     advice: 'Nothing to do, or add the country to `countries` of the environment in handbill.yaml.',
@@ -69,6 +73,7 @@ export const REPAIRABLE: ReadonlySet<string> = new Set<SkipReason>([
   'bad-row',
   'invalid-address',
   'suppressed',
+  'unreachable',
   'country',
 ]);
 

@@ -8,6 +8,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { idsOf } from './campaign-id.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import type { Plan } from './plan.ts';
+import { openUnreachable } from './unreachable.ts';
 import type { Closed } from './window.ts';
 
 export interface Reached {
@@ -16,6 +17,8 @@ export interface Reached {
   /** Occurrences that `exclude` names and that were not sent, perhaps by a typing mistake. */
   readonly warnings: readonly Diagnostic[];
   capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
+  /** Says how often an address failed for good. Null: the campaign does not ask, or no provider says so. */
+  readonly unreachable: ((recipient: Pick<Recipient, 'to'>) => string | null) | null;
   /** Says which excluded campaign reached a recipient; null: none. Null where the campaign excludes none. */
   excluded(): ((recipient: Recipient) => string | null) | null;
   /** Says what a recipient was sent already, where that is as much as the cap allows. Null without caps. */
@@ -33,12 +36,12 @@ export interface Reached {
 /** Null without a rule or ledger. Throws (exit 2): `exclude` names an unknown campaign, a rule asks of a purged run. */
 export async function openReach(
   plan: Plan,
-  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts' | 'campaigns'> & FollowUpLedger) | null,
+  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts' | 'campaigns' | 'unreachable'> & FollowUpLedger) | null,
   nowMs: number,
 ): Promise<Reached | null> {
   const { campaign } = plan;
-  const { exclude, frequency, after } = campaign;
-  if (exclude.length === 0 && frequency.length === 0 && after === null) return null;
+  const { exclude, frequency, after, unreachable } = campaign;
+  if (exclude.length === 0 && frequency.length === 0 && after === null && unreachable === null) return null;
   const unknown = unknownCampaigns(campaign, ledger);
   if (unknown.length > 0) throw refuse(...unknown);
   const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.identity, ledger));
@@ -55,8 +58,14 @@ export async function openReach(
   });
   if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign, excludes)));
   const followUp = missing === null ? createFollowUp(plan, ledger, reach) : null;
+  const failing = openUnreachable(plan, ledger, nowMs);
   return {
-    reach: followUp === null ? reach : { ...reach, followUp: followUp.atClaim },
+    reach: {
+      ...reach,
+      ...(followUp === null ? {} : { followUp: followUp.atClaim }),
+      ...(failing === null ? {} : { unreachable: failing.atClaim }),
+    },
+    unreachable: failing?.check ?? null,
     refusals,
     unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedIn(followed, ledger), followUp.counted())),
     count: followUp?.count ?? null,
@@ -94,6 +103,7 @@ const NO_HISTORY: Reached = {
   warnings: [],
   refusals: [],
   capsOf: () => NO_CAPS,
+  unreachable: null,
   excluded: () => null,
   capped: () => null,
   follows: () => null,

@@ -10,6 +10,7 @@ import { isMapping } from '../util/json.ts';
 import { iso } from '../util/time.ts';
 import { durationText } from '../util/units.ts';
 import { addressKindOf, isText, placeOf, stepsIn } from './compile.ts';
+import { ruleIn } from './unreachable.ts';
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
 
@@ -40,6 +41,11 @@ export function checkProvider(campaign: Campaign, environment: Environment, nowM
     const message = `"send.recipientsPerRequest" is ${campaign.send.recipientsPerRequest}; ${provider.title}, the provider of ${environment.name}, takes at most ${recipients}.`;
     const hint = `Write ${recipients}, or leave it out.`;
     found.push(problem('invalid-value', message, { ...placeIn(campaign, campaign, 'send'), hint }));
+  }
+  if (campaign.unreachable !== null && ruleIn(campaign.project, environment, campaign.unreachable) === null) {
+    const message = `${provider.title}, the provider of ${environment.name}, names no codes of permanent failures: \`unreachable\` skips no recipient.`;
+    const hint = 'List them under `reports: { permanent: [...] }` of the provider file, or remove the rule.';
+    found.push(warning('no-permanent-codes', message, { ...campaign.unreachable.place, hint }));
   }
   // Variants share what the campaign says.
   return [

@@ -61,6 +61,7 @@ const CAMPAIGN = {
   ],
   exclude: ['bound', (excluded) => excluded.map(({ campaign, occurrence }) => [campaign, occurrence])],
   frequency: 'bound',
+  unreachable: ['bound', (rule) => (rule === null ? undefined : [rule.after, rule.withinMs])],
   isCounted: 'bound',
   after: ['bound', (after) => (after === null ? null : [after.campaign, after.wait.ms, after.unless])],
   suppressions: { neither: 'another input: suppressionsInput' },

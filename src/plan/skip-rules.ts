@@ -42,6 +42,7 @@ const RULES: readonly Rule[] = [
     open: (_, { suppressions, ledger = null, now }) =>
       suppressions === undefined || now === undefined ? null : suppressedBy(suppressions, ledger, now),
   },
+  { reason: 'unreachable', atClaim: true, open: (_, { reached }) => reached?.unreachable ?? null },
   {
     reason: 'country',
     open: ({ environment: { countries } }) =>

@@ -110,6 +110,8 @@ const SHOWN: { readonly [Key in BoundSetting]: Shown } = {
   },
   budget: { hidden: 'it is beside the limits of cost' },
   frequency: ({ frequency }) => [['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')]],
+  unreachable: ({ unreachable: rule }) =>
+    rule === null ? [] : [['unreachable', `${countOf(rule.after, 'failure')} within ${duration(rule.withinMs)}`]],
   isCounted: ({ isCounted }) =>
     isCounted ? [] : [['exempt', 'messages do not count towards caps of other campaigns']],
   exclude: ({ exclude }) =>

@@ -2,6 +2,17 @@ import { FULL, onPostgres } from './on-postgres.ts';
 
 onPostgres(
   FULL
-    ? ['erase', 'lock', 'model', 'purge', 'reach', 'reach-model', 'reading', 'suppressed-hashes', 'suppressions']
-    : ['model', 'reading', 'reach', 'suppressed-hashes', 'suppressions'],
+    ? [
+        'erase',
+        'lock',
+        'model',
+        'purge',
+        'reach',
+        'reach-model',
+        'reading',
+        'suppressed-hashes',
+        'suppressions',
+        'unreachable',
+      ]
+    : ['model', 'reading', 'reach', 'suppressed-hashes', 'suppressions', 'unreachable'],
 );

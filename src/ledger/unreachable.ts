@@ -1,0 +1,43 @@
+import { listedForm } from '../util/address-form.ts';
+import { type Connection, lazily } from './connection.ts';
+import type { UnreachableStore } from './ledger.ts';
+
+/** Addresses that failed for good, by the delivery reports that name them. */
+export function unreachableStore(connection: Connection): UnreachableStore {
+  const query = lazily((sql) => connection.query(sql));
+  return {
+    unreachable({ after, withinMs, environments }, nowMs, among = null) {
+      const asked = [JSON.stringify(environments), nowMs - withinMs, after] as const;
+      const rows =
+        among === null ? query(UNREACHABLE).all(...asked) : query(AMONG).all(...asked, JSON.stringify(among));
+      const found = rows.map(([address, failures, last]) => [
+        listedForm(String(address)),
+        { failures: Number(failures), lastAtMs: Number(last) },
+      ]);
+      return new Map(found as [string, { failures: number; lastAtMs: number }][]);
+    },
+  };
+}
+
+/** A person took the address off the list: what was reported until then no longer counts. */
+export const DISMISS = `UPDATE delivery_reports SET dismissed_at = ?1
+  WHERE cause = 'gone' AND dismissed_at IS NULL AND address IN (SELECT value FROM json_each(?2))`;
+
+// A message counts once, however many reports it has: one for each part of a long SMS, for instance. A report of its
+// delivery shows that it arrived, whichever of the two is later.
+const TEXT = `SELECT gone.address, count(DISTINCT coalesce(gone.reference, gone.message_id, CAST(gone.number AS TEXT))),
+    max(coalesce(gone.happened_at, gone.received_at))
+  FROM delivery_reports AS gone INDEXED BY delivery_reports_gone
+  WHERE gone.cause = 'gone' AND gone.dismissed_at IS NULL AND gone.state <> 'unknown' AMONG
+    AND gone.environment IN (SELECT value FROM json_each(?1)) AND coalesce(gone.happened_at, gone.received_at) > ?2
+    AND NOT EXISTS (SELECT 1 FROM delivery_reports AS arrived INDEXED BY delivery_reports_arrived
+      WHERE (arrived.state = 'delivered' OR arrived.state = 'read') AND arrived.address = gone.address
+        AND arrived.environment IN (SELECT value FROM json_each(?1))
+        AND (coalesce(arrived.happened_at, arrived.received_at) >= coalesce(gone.happened_at, gone.received_at)
+          OR arrived.reference = gone.reference OR arrived.message_id = gone.message_id))
+  GROUP BY gone.address
+  HAVING count(DISTINCT coalesce(gone.reference, gone.message_id, CAST(gone.number AS TEXT))) >= ?3
+  ORDER BY gone.address`;
+
+const UNREACHABLE = TEXT.replace('AMONG', 'AND gone.address IS NOT NULL');
+const AMONG = TEXT.replace('AMONG', 'AND gone.address IN (SELECT value FROM json_each(?4))');
