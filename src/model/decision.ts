@@ -233,4 +233,16 @@ export interface SuppressionAnswer {
   /** In every campaign; null where it was not found and a list or a key could not be read. */
   readonly suppressed: boolean | null;
   readonly entries: readonly SuppressionEntry[];
+  /** Where it failed for good too often, by the rule of handbill.yaml; absent: nowhere. */
+  readonly unreachable?: readonly UnreachableAddress[];
+}
+
+/** An address that messages to an environment skip as `unreachable`. */
+export interface UnreachableAddress {
+  readonly address: string;
+  readonly environment: string;
+  /** Messages with a permanent failure, and no delivery since. */
+  readonly failures: number;
+  /** ISO 8601 in UTC. */
+  readonly lastFailure: string;
 }

@@ -25,7 +25,7 @@ export interface PersonMessage {
   readonly outcome: ReportRecord;
 }
 
-export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries'> {
+export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries' | 'unreachable'> {
   readonly address: string;
   /** In each run that has it, the one started last first. */
   readonly messages: readonly PersonMessage[];
@@ -53,9 +53,10 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
   const { checked } = await lookAtSuppressions({ ...resolved, addresses: [keyed ?? address] }).catch(noKey(address));
   const [answer] = checked.answers;
   if (answer === undefined) throw new Error('a check of one address has one answer');
-  const { suppressed, entries } = answer;
+  const { suppressed, entries, unreachable } = answer;
   await joinRepliesOf(reading, resolved);
-  const known = { given: address, address: answer.address ?? address, suppressed, entries };
+  const failing = unreachable === undefined ? {} : { unreachable };
+  const known = { given: address, address: answer.address ?? address, suppressed, entries, ...failing };
   const held = heldOf(reading, [known.address, address], resolved.now());
   const all = await listReplies(resolved);
   return {

@@ -22,6 +22,7 @@ import {
   type SuppressionSource,
   sourcesOf,
 } from '../plan/suppression.ts';
+import { unreachableIn } from '../plan/unreachable.ts';
 import { createAddressReader } from '../recipients/address.ts';
 import { type Hasher, type HasherReading, readHasher, writeHash } from '../suppression/hash.ts';
 import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
@@ -216,7 +217,12 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const total = found.diagnostics.length + answered.total + (problem === null ? 0 : 1);
   const { addresses: count } = held.suppressionCounts();
   const files = found.files.map(({ file }) => file);
-  const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
+  const answers = named.map((one, i) => {
+    const among = ledger === null || !('address' in one) ? [] : [one.address];
+    const failing = ledger === null ? [] : unreachableIn(project, found.unreachable, ledger, context.now(), among);
+    const plain = answerOf(one, answered.found[i] ?? [], total === 0);
+    return failing.length === 0 ? plain : { ...plain, unreachable: failing };
+  });
   return { checked: { addresses: count, ...state, files, problems, answers }, total };
 }
 

@@ -10,7 +10,7 @@ export interface Campaigns extends TestProject {
   campaign(name: string, rules: string, people: readonly string[]): void;
   send(name: string, at: string, options?: Partial<SendOptions>): Promise<SendResult>;
   /** `send`, or what prevents it: `frequency-cap: 1 message since ...`; one for each row. */
-  previewed(name: string, at: string, occurrence?: string): Promise<string[]>;
+  previewed(name: string, at: string, occurrence?: string, environment?: string): Promise<string[]>;
   /** The same of what became of the rows in the ledger: `accepted`, `skipped frequency-cap` ... */
   totals(result: SendResult): Record<string, unknown>;
 }
@@ -26,8 +26,8 @@ export function createCampaigns(project = '{}\n'): Campaigns {
     },
     send: async (name, at, options = {}) =>
       await send(name, { cwd: here.root, env: {}, now: () => Date.parse(at), random: () => 0, ...options }),
-    async previewed(name, at, occurrence = 'once') {
-      const shown = await previewRows(name, { cwd: here.root, now: () => Date.parse(at), occurrence });
+    async previewed(name, at, occurrence = 'once', environment = 'sandbox') {
+      const shown = await previewRows(name, { cwd: here.root, now: () => Date.parse(at), occurrence, environment });
       try {
         const decisions: Decision[] = [];
         for await (const batch of shown.batches) decisions.push(...batch.map(({ decision }) => decision));

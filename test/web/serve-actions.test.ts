@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { ask, NOW, numberOf, recordRun, replyOf, servePages, signIn, withLedger } from './serve-ledger.ts';
+import { ask, NOW, numberOf, recordRun, replyOf, reportOf, servePages, signIn, withLedger } from './serve-ledger.ts';
 
 let project: TestProject;
 let run: string;
@@ -245,5 +245,32 @@ describe('what is done', () => {
     await post(pages, '/suppressions', { do: 'add', address: 'nonsense' }, known);
     const { text } = await ask(pages.port, '/suppressions', { headers: { cookie: known.cookie } });
     expect(text).toContain('class="notice bad"');
+  });
+
+  it('about an address that failed for good: on the pages of suppressions and of the person, until it is taken off', async () => {
+    project.write(
+      'handbill.yaml',
+      `suppressions: { unreachable: { after: 2, within: 180d } }
+environments: { real: { provider: twilio, vars: { account: AC1 }, secrets: { token: { env: TWILIO_TOKEN } } } }\n`,
+    );
+    withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+      const failed = { state: 'undeliverable', cause: 'gone', address: numberOf(0) } as const;
+      ledger.events.record(
+        ['x-1', 'x-2'].map((id) => ({ ...reportOf(id, 'undeliverable'), ...failed })),
+        { nowMs: NOW, source: 'webhook', environment: 'real' },
+      );
+    });
+    await using pages = await servePages(project.root, { allowActions: true });
+    const known = await signIn(pages);
+    const read = async (path: string) =>
+      (await ask(pages.port, path, { headers: { cookie: known.cookie } })).text.replace(/<[^>]*>/g, ' ');
+    const why = /2 permanent failures, the last on 2026-11-21/;
+    expect(await read('/suppressions')).toMatch(/1 address failed for good too often\./);
+    expect(await read('/suppressions')).toMatch(why);
+    expect(await read(`/suppressions?q=${numberOf(1).slice(1)}`)).not.toMatch(why);
+    expect(await read(`/people/${run}/0`)).toMatch(/Unreachable in real\s+2 permanent failures/);
+    expect(await read(`/people/${run}/1`)).not.toMatch(/Unreachable/);
+    await post(pages, '/suppressions', { do: 'remove', address: numberOf(0) }, known);
+    expect(await read('/suppressions')).not.toMatch(why);
   });
 });

@@ -6,6 +6,7 @@ import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
 import { optionsHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
+import { failuresText } from '../../plan/unreachable.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
@@ -145,7 +146,7 @@ function isTyped({ given, address }: Person): boolean {
 }
 
 function asText(found: Person, width: number): string {
-  const { address, suppressed, entries, messages, replies, unread, reports, mentions } = found;
+  const { address, suppressed, entries, unreachable = [], messages, replies, unread, reports, mentions } = found;
   const active = entries.filter((entry) => entry.active);
   const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
   const isPart = suppressed === false && active.length > 0;
@@ -155,6 +156,9 @@ function asText(found: Person, width: number): string {
     [
       safeLine(isTyped(found) ? address : mask(address)),
       safeLine(`Suppressed  ${[verdict, ...lists].join(', ')}`),
+      ...unreachable.map(({ environment, failures, lastFailure }) =>
+        safeLine(`Unreachable in ${environment}: ${failuresText(failures, lastFailure)}`),
+      ),
       `Messages    ${messages.length === 0 ? 'none' : messages.length}`,
       ...messages.map(messageLine),
       `Replies     ${replies.length === 0 ? 'none' : replies.length}`,

@@ -3,6 +3,7 @@ import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
+import { failuresText } from '../../plan/unreachable.ts';
 import { instant, number } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
@@ -26,13 +27,19 @@ export async function checkAll(
 }
 
 /** The address is shown as it was given: who asks has it. */
-function answerText({ given, address, suppressed, entries }: SuppressionAnswer): string {
+function answerText({ given, address, suppressed, entries, unreachable = [] }: SuppressionAnswer): string {
   const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
   const only = new Set(entries.flatMap(({ active, ...entry }) => (active ? onlyIn(entry) : [])));
   const verdict =
     suppressed === true ? 'suppressed' : suppressed === null ? 'unknown, see the problems' : 'not suppressed';
   const said = suppressed !== true && only.size > 0 ? `suppressed in ${[...only].join(', ')} only` : verdict;
-  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ''].join('\n');
+  const failing = unreachable.map(
+    ({ environment, failures, lastFailure }) =>
+      `  unreachable in ${safeLine(environment)}: ${failuresText(failures, lastFailure)}`,
+  );
+  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ...failing, ''].join(
+    '\n',
+  );
 }
 
 /** The campaigns for which an entry counts, where it does not for all. */

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { findSuppressions } from '../../campaign/read-suppressions.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
 import type { Suppression } from '../../ledger/records.ts';
 import { shownTopic } from '../../ledger/suppressions.ts';
+import type { UnreachableAddress } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
@@ -14,6 +16,7 @@ import {
   removeSuppressions,
 } from '../../operations/suppress-change.ts';
 import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
+import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { safeLine } from '../../util/escape.ts';
 import { jsonItems } from '../../util/list-text.ts';
@@ -143,18 +146,23 @@ async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContex
   const reading = await projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
+  const { root } = reading.project;
+  const { unreachable: rule } = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
+  const failing = ledger === null ? [] : unreachableIn(reading.project, rule, ledger, context.now());
   const text = {
-    text: () => asTables(lists, given.full === true, context.tableWidth ?? context.width),
-    json: asJson,
-    csv: asCsv,
+    text: () => asTables(lists, failing, given.full === true, context.tableWidth ?? context.width),
+    json: () => asJson(lists, failing),
+    csv: () => asCsv(lists),
   };
-  for (const piece of text[given.format](lists)) await context.out(piece);
+  for (const piece of text[given.format]()) await context.out(piece);
 }
 
 /** Rows that are aligned with each other: a table of a million is not held in memory. */
 const ALIGNED_ROWS = 1000;
 
-function* asTables(lists: Lists, full: boolean, width: number): Generator<string> {
+type Failing = readonly UnreachableAddress[];
+
+function* asTables(lists: Lists, failing: Failing, full: boolean, width: number): Generator<string> {
   let columns: readonly Column[] = [
     { title: 'address' },
     { title: 'topic' },
@@ -173,6 +181,13 @@ function* asTables(lists: Lists, full: boolean, width: number): Generator<string
   }
   if (block.length > 0) yield table(block, columns, { width });
   if (isEmpty) yield 'No addresses are suppressed.\n';
+  if (failing.length === 0) return;
+  const rows = failing.map(({ address, environment, failures, lastFailure }) => [
+    full ? address : mask(address),
+    safeLine(environment),
+    failuresText(failures, lastFailure),
+  ]);
+  yield `\n${table(rows, [{ title: 'unreachable' }, { title: 'environment' }, { title: 'why' }], { width })}`;
 }
 
 function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
@@ -187,7 +202,7 @@ function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
   for (const one of lists.suppressedHashes()) yield row(full ? writeHash(one) : `${writeHash(one).slice(0, 21)}…`, one);
 }
 
-function* asJson(lists: Lists): Generator<string> {
+function* asJson(lists: Lists, failing: Failing): Generator<string> {
   yield '{ "version": 1, "suppressions": [';
   yield* jsonItems(listed(lists.suppressions(), ({ address, ...rest }) => ({ address, ...facts(rest) })));
   yield '], "hashes": [';
@@ -197,6 +212,10 @@ function* asJson(lists: Lists): Generator<string> {
       ...facts(rest),
     })),
   );
+  if (failing.length > 0) {
+    yield '], "unreachable": [';
+    yield* jsonItems([failing]);
+  }
   yield '] }\n';
 }
 

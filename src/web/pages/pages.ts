@@ -156,7 +156,17 @@ function withoutLedger(site: Site, [first, ...rest]: readonly string[], { view }
   if (first === 'replies') return whole(repliesPage(view, NO_REPLIES));
   if (first !== 'suppressions') return noPage();
   const { timeZone } = site.reading.project;
-  const none = { q: '', entries: [], addresses: 0, hashes: 0, isHashed: null, next: null, stoppedAt: null, files: [] };
+  const none = {
+    q: '',
+    entries: [],
+    addresses: 0,
+    hashes: 0,
+    isHashed: null,
+    next: null,
+    stoppedAt: null,
+    files: [],
+    failing: [],
+  };
   return whole(suppressionsPage(view, { ...none, isFirst: true, timeZone }));
 }
 

@@ -1,6 +1,7 @@
-import type { Outcome } from '../../model.ts';
+import type { Outcome, UnreachableAddress } from '../../model.ts';
 import { namesIn } from '../../operations/person.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
+import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
 import { listedForm } from '../../util/address-form.ts';
 import { html } from '../../util/escape.ts';
 import { address, crumbs, empty, facts, table } from '../kit.ts';
@@ -12,6 +13,7 @@ import { readSearch, type Search } from '../search.ts';
 import { type Asked, type Made, noRun, notFound, runOf, type Site, textOf, whole } from '../site.ts';
 import { type Content, csrfField, fixed, type View } from './layout.ts';
 import { dataOf, type Moment, momentsOf, type RecipientData, timelineOf } from './recipients.ts';
+import { suppressionsOf } from './suppressions.ts';
 
 const MOST_PEOPLE = 50;
 const LONGEST_MS = 1_500;
@@ -89,11 +91,14 @@ export async function makePerson(site: Site, open: OpenLedger, asked: Asked, id:
     for (const one of await rowsIn(site, open, other, search))
       all.push(await dataOf(site, open, asked, other, one, true));
   }
+  const { unreachable } = await suppressionsOf(site);
+  const failing = unreachableIn(site.reading.project, unreachable, open.ledger, asked.view.nowMs, names);
   return whole(
     personPage(
       asked.view,
       open,
       names,
+      failing,
       all,
       all.find((one) => one.run === id),
     ),
@@ -110,6 +115,7 @@ function personPage(
   view: View,
   open: OpenLedger,
   names: readonly string[],
+  failing: readonly UnreachableAddress[],
   all: readonly RecipientData[],
   own: RecipientData | undefined,
 ): Content {
@@ -130,6 +136,10 @@ function personPage(
 ${facts([
   ['Address', names.join(', ')],
   ['Messages', view.formats.number(all.filter(({ outcome }) => outcome.attempts > 0).length)],
+  ...failing.map(({ environment, failures, lastFailure }): [string, string] => [
+    `Unreachable in ${environment}`,
+    failuresText(failures, lastFailure),
+  ]),
   ['Suppressed now', names.some((one) => open.ledger.isSuppressed(one, view.nowMs)) ? 'yes' : 'no'],
 ])}${
   view.actions !== 'on'

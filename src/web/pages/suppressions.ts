@@ -1,5 +1,7 @@
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
 import { shownTopic } from '../../ledger/suppressions.ts';
+import type { UnreachableAddress } from '../../model.ts';
+import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
 import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -22,6 +24,10 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   const { addresses, hashes } = open.ledger.suppressionCounts();
   const { found, stoppedAt } = await readEntries(open, search, after === null ? ['', ''] : [after, afterTopic]);
   const entries = found.slice(0, ENTRIES_ON_A_PAGE);
+  const { files, unreachable } = await suppressionsOf(site);
+  const part = search?.part == null ? null : listedForm(search.part);
+  const isSought = (one: string): boolean =>
+    search === null || search.names.map(listedForm).includes(one) || (part !== null && one.includes(part));
   const data = {
     q: search?.text ?? '',
     entries,
@@ -31,7 +37,10 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
     isFirst: after === null,
     next: found.length > ENTRIES_ON_A_PAGE ? placeOf(entries.at(-1)) : null,
     stoppedAt,
-    files: await filesOf(site),
+    files: files.map(({ file }) => file),
+    failing: unreachableIn(site.reading.project, unreachable, open.ledger, view.nowMs).filter((one) =>
+      isSought(one.address),
+    ),
     timeZone: site.reading.project.timeZone,
   };
   return whole(suppressionsPage(view, data));
@@ -90,10 +99,10 @@ async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowM
   return search.names.flatMap(spellingsOf).some((one) => ledger.isHashSuppressed(read.hasher.hash(one), nowMs));
 }
 
-async function filesOf({ reading, context }: Site): Promise<readonly string[]> {
+/** The lists and the rule of handbill.yaml. */
+export async function suppressionsOf({ reading, context }: Pick<Site, 'reading' | 'context'>) {
   const { root } = reading.project;
-  const { files } = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
-  return files.map(({ file }) => file);
+  return await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
 }
 
 interface SuppressionLine {
@@ -119,13 +128,19 @@ interface SuppressionsData {
   readonly stoppedAt: Place | null;
   /** Lists in files that the project names: they count too, but are not shown. */
   readonly files: readonly string[];
+  /** Addresses that failed for good too often. */
+  readonly failing: readonly UnreachableAddress[];
   readonly timeZone: string;
 }
 
 export function suppressionsPage(view: View, data: SuppressionsData): Content {
   return {
     title: 'Suppressions',
-    parts: [fixed('head', head(view, data)), live('suppressed', list(view, data))],
+    parts: [
+      fixed('head', head(view, data)),
+      live('suppressed', list(view, data)),
+      live('unreachable', unreachableList(view, data)),
+    ],
   };
 }
 
@@ -181,6 +196,24 @@ ${pager('Pages of the list', [
   ['First page', first],
   ['Next page', next === null ? null : pageFrom(q, next)],
 ])}`;
+}
+
+function unreachableList(view: View, { failing, isFirst }: SuppressionsData): Html {
+  if (failing.length === 0 || !isFirst) return html``;
+  const shown = failing.slice(0, ENTRIES_ON_A_PAGE);
+  const rows = shown.map(({ address: who, environment, failures, lastFailure }) => ({
+    cells: [
+      html`<a href="${address(['people'], { q: who })}">${who}</a>`,
+      environment,
+      failuresText(failures, lastFailure),
+      ...(view.actions === 'on' ? [removal(view, who, null)] : []),
+    ],
+  }));
+  const more = failing.length > shown.length ? ` The first ${shown.length} are here.` : '';
+  const counts = `${view.formats.count(failing.length, 'address', 'addresses')} failed for good too often.${more}`;
+  const change = view.actions === 'on' ? [{ title: 'Change', isHidden: true }] : [];
+  const columns = [{ title: 'Address' }, { title: 'Environment' }, { title: 'Why' }, ...change];
+  return html`<h2>Unreachable</h2>${table(counts, columns, rows)}`;
 }
 
 function pageFrom(q: string, [after, topic]: Place): string {
