@@ -39,6 +39,7 @@ describe('amend', () => {
       'bad-row',
       'invalid-address',
       'suppressed',
+      'unreachable',
       'country',
       'removed',
       'duplicate',

@@ -116,6 +116,15 @@ describe('an address that failed for good three times', () => {
     expect(await sent(here, 'second', '2026-12-05T11:00:00Z')).toEqual({ accepted: 1 });
   });
 
+  it('gets the message of a run that has begun with --retry skipped, once it is in use again', async () => {
+    using here = await givenGone();
+    here.campaign('second', '', [ADA, BEN]);
+    await sent(here, 'second', LATER);
+    await reported(here, ADA, ['2026-12-02'], DELIVERED);
+    const again = { retry: 'skipped' } as const;
+    expect(await sent(here, 'second', '2026-12-03T09:00:00Z', again)).toEqual({ accepted: 2 });
+  });
+
   it('gets what is essential, and what a campaign takes the rule back for', async () => {
     using here = await givenGone();
     here.campaign('login', 'topic: essential', [ADA]);
