@@ -127,7 +127,7 @@ const NEXT_UNREACHED = counting(
   '?7',
 );
 
-const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND step <= ? ORDER BY step';
+const CHANNELS = 'SELECT channel, variant FROM recipients WHERE list = ? AND row = ? AND step <= ? ORDER BY step';
 
 function toInDoubt(row: readonly Value[]): InDoubtRow {
   return {
@@ -161,6 +161,7 @@ function toUnreached(
     step,
     key: String(key),
     used,
+    variant: (channels[0]?.[1] ?? null) as string | null,
     messageId: messageId as string | null,
     to: to as string | null,
     claimedAtMs: claimedAt as number | null,

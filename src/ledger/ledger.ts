@@ -716,6 +716,7 @@ export interface InDoubtRow
 export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend'> {
   /** Channels of the steps so far, this one last. */
   readonly used: readonly Channel[];
+  readonly variant: string | null;
   readonly messageId: string | null;
   readonly claimedAtMs: number | null;
   /** As in `Outcome`. */

@@ -50,7 +50,7 @@ export function reader(
       ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
-    `SELECT row, key, state, reason, channel, address, resend FROM recipients
+    `SELECT row, key, state, reason, channel, address, resend, variant FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
@@ -120,15 +120,20 @@ export function reader(
         if (first === undefined || first[0] !== row || first[1] !== key) return null;
         if (!hasFallen(first)) {
           const to = first[5] as string | null;
-          return { step: 0, ...shown(first[2], first[3], claimed), to, ...resendOf(first[6]) };
+          return { step: 0, ...shown(first[2], first[3], claimed), to, ...variantIn(first), ...resendOf(first[6]) };
         }
         const last = lastStep(window, hasFallen, first);
         if (last === null) return null;
         const used = channelsBefore(window, first, 4, run.channel);
-        return { step: last.step, ...shown(last.row[2], last.row[3], claimed), used };
+        return { step: last.step, ...shown(last.row[2], last.row[3], claimed), used, ...variantIn(last.row) };
       };
     },
   };
+}
+
+/** @param row - as `nextStates` reads it */
+function variantIn(row: StepRow): Pick<RowState, 'variant'> {
+  return row[7] === null ? {} : { variant: String(row[7]) };
 }
 
 /** A row that never had a key or an address was only ever skipped; a row that was sent to had a key. */

@@ -159,6 +159,8 @@ export interface PendingRow {
   /** Attempts at this step, over all starts. */
   readonly attempts: number;
   readonly used: readonly Channel[];
+  /** That of the message before, in a later step; null: it had none. */
+  readonly variant?: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
   /** The API was too busy for it (`rate-limited`); absent: no. */
@@ -326,6 +328,8 @@ export interface RowState {
   readonly reason: string | null;
   /** Channels of the steps before it; absent for step 0. */
   readonly used?: readonly Channel[];
+  /** Absent: none. */
+  readonly variant?: string;
   /** The address of step 0; absent for later steps. */
   readonly to?: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */

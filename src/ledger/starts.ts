@@ -43,7 +43,7 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
   const closeRows = connection.statement(CLOSE_ROWS);
   const close = connection.statement(CLOSE);
   const nextPending = connection.query(
-    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason, variant FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -133,6 +133,7 @@ function pendingRow(row: StepRow, step: number, used: readonly Channel[]): Pendi
     key: String(row[1]),
     attempts: Number(row[2]),
     used,
+    ...(step === 0 ? {} : { variant: row[6] as string | null }),
     ...resendOf(row[4]),
     ...isLimited,
   };

@@ -55,6 +55,8 @@ export interface View {
   readonly skipsInvalid: boolean;
   /** The variant that those get who are not in the test; default: what the campaign says. */
   readonly winner?: string | null;
+  /** The variant (null: none) of a message whose fallback is due; undefined: the recipient had no message yet. */
+  readonly variantOf?: (row: number, key: string) => string | null | undefined;
 }
 
 export function duplicatesIn({ campaign, compiled }: Plan): Duplicates {
@@ -142,6 +144,7 @@ function rowCheck(plan: Plan, { rules, skipsInvalid }: View): RowCheck {
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { compiled, campaign } = plan;
   const { segment, messages, branches } = compiled;
+  const hasOwnFallbacks = messages.some(({ fallbacks }) => fallbacks.some(({ variant }) => variant !== null));
   const winner = view.winner ?? campaign.split.winner;
   // The holdout is a rule (skip-rules.ts), so the picker ignores it.
   const assign = createAssigner(campaign.variants, { ...campaign.split, holdout: 0, winner });
@@ -177,7 +180,13 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     }
     try {
       const values = compiled.values(recipient.values);
-      const branch = branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null;
+      // Whichever variant the row would get now, a fallback says what the message before said.
+      const before = hasOwnFallbacks ? view.variantOf?.(row.row, key) : undefined;
+      const begun = before === undefined ? -1 : messages.findIndex(({ variant }) => variant === before);
+      const branch =
+        begun !== -1
+          ? begun
+          : (branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null);
       if (later !== null) {
         const waiting = deferred(plan, view, recipient, values, branch, later.reason);
         if (waiting.decision !== 'defer') return waiting;

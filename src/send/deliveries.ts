@@ -339,8 +339,8 @@ export function* unreachedRows(
     const head = heads[first];
     const rows = steps[first];
     if (head === undefined || rows === undefined || head.done === true) return;
-    const { row, step, key, used, message } = head.value;
-    yield { row, step: step + 1, key, attempts: 0, used, byReport: message };
+    const { row, step, key, used, variant, message } = head.value;
+    yield { row, step: step + 1, key, attempts: 0, used, variant, byReport: message };
     heads[first] = rows.next();
   }
 }

@@ -66,6 +66,7 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
       rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window }),
       skipsInvalid: true,
       winner: run.winner,
+      variantOf: (row: number, key: string) => pendingRows.find(row, key)?.variant,
     };
     for await (const batch of decisions(plan, view)) {
       const aside: Aside = { skipped: [], deferred: [] };

@@ -147,9 +147,13 @@ it('interrupted in the test, those left of it get their variant, with or without
   expect(scene.objections({ lines, steps: 2 })).toEqual([]);
 });
 
+const OWN_FALLBACKS = MESSAGE.map((line) =>
+  line.replace(/(Text of ([AB])" }) }$/, '$1, fallback: { channel: sms, template: { text: "Fallback of $2" } } }'),
+);
+
 it('a recipient who fell back stays with the variant of the first step, whichever wins later', async () => {
   const stop = new AbortController();
-  await using told = await tested();
+  await using told = await tested({ message: OWN_FALLBACKS });
   const { api, scene } = told;
   api.behave = ({ recipients }) => ({
     ...{ status: 422, body: CODE, each: recipients.map(() => 'unsupported') },
@@ -162,6 +166,12 @@ it('a recipient who fell back stays with the variant of the first step, whicheve
   await scene.begin({ winner: 'A', limit: 1 });
   expect(scene.tale()[row]).toBe('fell-back > accepted');
   expect(scene.endings()[row]).toMatchObject({ variant: 'B', steps: [{ variant: 'B' }, { variant: 'B' }] });
+  expect(
+    scene
+      .evidence()
+      .receipts.filter(({ text }) => text.includes('Fallback of'))
+      .map(({ text }) => /Fallback of ./.exec(text)?.[0]),
+  ).toEqual(['Fallback of B']);
   expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 

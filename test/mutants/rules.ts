@@ -339,8 +339,8 @@ export const RULES: readonly Mutant[] = [
     name: 'condition-by-chance',
     planted: 'recipients who meet the condition of a variant are divided like all others',
     file: 'src/plan/decide.ts',
-    was: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null;",
-    is: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'unreadable')?.index ?? null;",
+    was: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null",
+    is: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'unreadable')?.index ?? null",
     proof: { in: 'plan/variants-where.test.ts', only: 'the first that holds' },
   },
   {

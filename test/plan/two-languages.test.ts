@@ -7,11 +7,13 @@ import { accepted, useApi } from '../helpers/api.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
 
+/** Takes every SMS, unless the test says otherwise. */
+let smsStatus = 202;
 /** Refuses RCS to all, so that each recipient gets the fallback. */
 const api = useApi((body, number) =>
   JSON.parse(body).channel === 'RCS'
     ? { status: 422, body: '{"code":"channel-not-supported"}' }
-    : accepted(body, number),
+    : { ...accepted(body, number), status: smsStatus },
 );
 const env = { API_KEY: 'k'.repeat(20) };
 
@@ -52,8 +54,8 @@ interface Row {
   readonly fallbacks?: readonly { readonly request: { readonly body: { readonly body: { readonly text: string } } } }[];
 }
 
-async function rowsOf(here: TestProject): Promise<readonly Row[]> {
-  const { out, err } = await run(here, 'preview', 'ready', '--env', 'real', '--format', 'jsonl');
+async function rowsOf(here: TestProject, ...args: readonly string[]): Promise<readonly Row[]> {
+  const { out, err } = await run(here, 'preview', 'ready', '--env', 'real', '--format', 'jsonl', ...args);
   expect(err).not.toContain('error[');
   return out
     .trim()
@@ -67,6 +69,7 @@ const textsOf = ({ request, fallbacks = [] }: Row) => [
 ];
 
 beforeEach(() => {
+  smsStatus = 202;
   api.bodies.length = 0;
 });
 
@@ -168,6 +171,21 @@ test: 1%
     const { out } = await run(here, 'runs', '--format', 'json');
     for (const name of ['-variant-welsh', '-fallback-sms-welsh', '-fallback-sms-german', '-fallback-sms'])
       expect(out).toMatch(new RegExp(`Z${name}"`));
+  });
+
+  it('decides about the fallback of its message, whatever the list says by then', async () => {
+    using here = projectOf(TWO);
+    smsStatus = 401;
+    const first = LIST.split('\n').filter((line) => !line.includes('Uwe') && !line.includes('Ann'));
+    here.write('ready/people.csv', first.join('\n'));
+    expect(await run(here, 'send', 'ready', '--env', 'real', '--yes')).toMatchObject({ status: 5 });
+    here.write('ready/people.csv', first.join('\n').replace(',cy,', ',en,'));
+    const rows = await rowsOf(here, '--allow', 'input-changed');
+    expect(rows.map(textsOf)).toEqual([['Yn barod i chŵi 5 Rhagfyr']]);
+    smsStatus = 202;
+    api.bodies.length = 0;
+    await run(here, 'send', 'ready', '--env', 'real', '--yes', '--allow', 'input-changed');
+    expect(api.bodies.map((text) => JSON.parse(text).body.text)).toEqual(['Yn barod i chŵi 5 Rhagfyr']);
   });
 
   it('may fall back to a file, which is an input of the run', async () => {

@@ -160,6 +160,30 @@ describe('a report that a message was not delivered', () => {
     expect(api.posted.at(-1)).toBe(`SMS ${BOB}`);
   });
 
+  it('makes that of its variant due, also where the list gives the row another one by then', async () => {
+    const texts: string[] = [];
+    await using api = await startApi((n) => (request) => {
+      texts.push(JSON.parse(request.body).body.text);
+      answer(202, JSON.stringify({ id: `m-${n}` }))(request);
+    });
+    const welsh =
+      'variants: [{ name: welsh, where: { name: Ann }, template: { text: Helo }, fallback: { channel: sms, template: { text: "Helo, SMS" } } }]\n';
+    using project = given(api.url, CAMPAIGN + welsh);
+    await send('hello', optionsOf(project));
+    project.write('hello/people.csv', `msisdn,name\n${ANN},Bob\n${BOB},Ann\n`);
+    receive(project, NINE + HOUR, report('undeliverable', { messageId: 'm-1' }));
+    receive(project, NINE + HOUR, report('undeliverable', { messageId: 'm-2' }));
+    const options = { ...optionsOf(project, NINE + HOUR), allow: ['input-changed'] as const };
+    const shown = await previewRows('hello', { ...options, at: NINE + HOUR });
+    const previewed: (string | null)[] = [];
+    for await (const batch of shown.batches)
+      for (const { decision } of batch) previewed.push(decision.decision === 'send' ? decision.text : null);
+    shown.close();
+    expect(previewed).toEqual(['Helo, SMS', 'Hi Ann, by SMS']);
+    await send('hello', options);
+    expect(texts).toEqual(['Helo', 'Hi Bob', 'Helo, SMS', 'Hi Ann, by SMS']);
+  });
+
   it('stale is worse than never: a day later the message stays as it is, until --allow too-late says otherwise', async () => {
     await using api = await startApi();
     using project = given(api.url);
