@@ -180,7 +180,9 @@ describe('a report that a message was not delivered', () => {
       for (const { decision } of batch) previewed.push(decision.decision === 'send' ? decision.text : null);
     shown.close();
     expect(previewed).toEqual(['Helo, SMS', 'Hi Ann, by SMS']);
+    // The start that takes the other list over leaves fallbacks to the next one.
     await send('hello', options);
+    await send('hello', optionsOf(project, NINE + HOUR));
     expect(texts).toEqual(['Helo', 'Hi Bob', 'Helo, SMS', 'Hi Ann, by SMS']);
   });
 

@@ -59,9 +59,9 @@ export function environmentsYaml(forms: FormsOf): string {
 }
 
 /**
- * `plain`: an SMS for each by name. `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same text for all,
- * for four in one request, with a fallback. `tested`: two variants with a fallback, for half of the list until a winner is
- * named; a few get nothing.
+ * `plain`: an SMS for each by name. `fallback`: RCS, and an SMS for who cannot receive it; both are other texts for a few
+ * people. `shared`: the same text for all, for four in one request, with a fallback. `tested`: two variants, of which one
+ * has its own fallback, for half of the list until a winner is named; a few get nothing.
  */
 export const SCENE_KINDS = ['plain', 'fallback', 'shared', 'tested'] as const;
 export type SceneKind = (typeof SCENE_KINDS)[number];
@@ -110,7 +110,13 @@ const SIZES: Readonly<Record<SceneKind, readonly [number, ...number[]]>> = {
 const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }';
 const RICH: Readonly<Record<SceneKind, readonly string[]>> = {
   plain: ['channel: sms', 'template: { text: "Hi {{name}}" }'],
-  fallback: ['channel: rcs', 'template: { text: "Hi {{name}}" }', FALLBACK],
+  fallback: [
+    'channel: rcs',
+    'template: { text: "Hi {{name}}" }',
+    'variants:',
+    `  - { name: A, where: { name: { $endsWith: "1" } }, template: { text: "A for {{name}}" }, ${FALLBACK.replace('Hello', 'A instead for')} }`,
+    FALLBACK,
+  ],
   shared: [
     'channel: rcs',
     'template: { text: "Hi everybody" }',
@@ -120,7 +126,7 @@ const RICH: Readonly<Record<SceneKind, readonly string[]>> = {
   tested: [
     'channel: rcs',
     'variants:',
-    '  - { name: A, template: { text: "A for {{name}}" } }',
+    `  - { name: A, template: { text: "A for {{name}}" }, ${FALLBACK.replace('Hello', 'A instead for')} }`,
     '  - { name: B, template: { text: "B for {{name}}" } }',
     'test: 50%',
     'holdout: 10%',
@@ -134,7 +140,7 @@ function messageOf(form: FormName, kind: SceneKind): readonly string[] {
   const { hasRcs, most } = FORMS[form];
   return RICH[kind]
     .filter((line) => (hasRcs || !line.startsWith('fallback:')) && (most > 1 || !line.startsWith('send:')))
-    .map((line) => (hasRcs ? line : line.replace('rcs', 'sms')));
+    .map((line) => (hasRcs ? line : line.replace('rcs', 'sms').replace(/, fallback: .* \}(?= \}$)/, '')));
 }
 
 export async function createStage(): Promise<Stage> {
