@@ -80,7 +80,7 @@ export function judgeLedger(remains: Remains): string[] {
     const gone = [...known].filter((key) => !last.keys.has(key)).length;
     const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
     const { receipts } = server;
-    found.push(...postedElsewhere(outcomes, receipts, referenceOf));
+    found.push(...postedElsewhere(outcomes, receipts, referenceOf), ...otherFallbacks(receipts, last));
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
     const steps = alone ? { steps: 1 + last.plan.campaign.fallbacks.length } : {};
     const unreached = new Set(
@@ -118,6 +118,21 @@ function* postedElsewhere(
       if (isAnswered && environment !== undefined && environment !== postedFrom)
         yield `row ${row} is ${outcome} as posted from ${postedFrom}, and ${environment} answered`;
     }
+  }
+}
+
+/** The words of variant A, in JSON and in a form. */
+const OF_A = /\bA(?: |\+|%20)(?:for|instead)/;
+
+/** A fallback is that of the variant whose message went out before it, whichever won the test since. */
+function* otherFallbacks(receipts: readonly ServerReceipt[], { plan, keyOf }: Edition): Generator<string> {
+  const first = new Map<string, boolean>();
+  for (const { reference, text } of receipts) {
+    const key = reference === null ? '?' : keyOf(reference);
+    if (key === '?' || plan.campaign.channel === 'sms') continue;
+    if (reference === plan.referenceOf(key, plan.campaign.channel)) first.set(key, OF_A.test(text));
+    else if (first.has(key) && first.get(key) !== OF_A.test(text))
+      yield `${reference} has the fallback of another variant than the message before: ${text}`;
   }
 }
 

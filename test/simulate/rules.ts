@@ -2,7 +2,7 @@ import type { Attempt } from '../../src/model.ts';
 import { type Asked, FORMS } from '../oracle/forms.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { StartPlan } from './plan.ts';
-import type { Edition } from './scene.ts';
+import { type Edition, WINNERS } from './scene.ts';
 import type { LedgerView, RowView } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -100,9 +100,12 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   };
   const checkBody = (body: string, references: readonly string[]): void => {
     const bodies = edition.bodies(view.winner);
+    // A fallback that was begun is that of its variant, whichever won since; at the end, `otherFallbacks` knows which.
+    const isBegun = (reference: string, part: string | undefined) =>
+      edition.isFallback(reference) && WINNERS.some((winner) => edition.bodies(winner).get(reference) === part);
     const parts = references.length === 1 ? [body] : FORMS[edition.form].apart(body);
     for (const [at, reference] of references.entries()) {
-      if (bodies.get(reference) === parts[at]) continue;
+      if (bodies.get(reference) === parts[at] || isBegun(reference, parts[at])) continue;
       object(`posts ${reference} with another body than previewed: ${body}`);
     }
   };

@@ -81,6 +81,8 @@ export interface Edition {
   readonly bodies: (winner: string | null) => ReadonlyMap<string, string>;
   /** Whose a reference is. */
   readonly keyOf: (reference: string) => string;
+  /** It is of a later channel step. */
+  readonly isFallback: (reference: string) => boolean;
   readonly hasBadRows: boolean;
 }
 
@@ -231,6 +233,7 @@ export async function editionOf(campaign: Campaign, forms: FormsOf, kind: SceneK
     await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
   const plans = { test: await planFrom('test'), backup: await planFrom('backup'), spare: await planFrom('spare') };
   const people = new Map<string, string>();
+  const keyOf = (reference: string): string => people.get(reference) ?? '?';
   const { keys, hasBadRows } = await look(plans.test, null, people);
   const bodies = new Map<string, ReadonlyMap<string, string>>();
   const winners = kind === 'tested' ? [null, ...WINNERS] : [null];
@@ -243,7 +246,8 @@ export async function editionOf(campaign: Campaign, forms: FormsOf, kind: SceneK
     return {
       ...{ plan: plans[environment], form: forms[environment], from, kind, rows, keys, hasBadRows },
       bodies: (winner) => bodies.get(`${environment} ${winner}`) ?? new Map(),
-      keyOf: (reference) => people.get(reference) ?? '?',
+      keyOf,
+      isFallback: (reference) => reference !== plans.test.referenceOf(keyOf(reference), campaign.channel),
     };
   };
   return from('test');
