@@ -88,8 +88,12 @@ export function whereAt(merged: Merged, pointer: string, where: RecipientsFile['
   if (where === undefined) return null;
   const place = merged.where(pointer);
   if (place === null) return null;
-  const timeZone = merged.file.timeZone ?? merged.file.schedule?.timeZone ?? DEFAULTS.timeZone;
-  return { query: where, at: place.at, timeZone };
+  return { query: where, at: place.at, timeZone: zoneOfDays(merged) };
+}
+
+/** IANA zone of times and days in the list: the campaign's, else that of its schedule. */
+export function zoneOfDays({ file }: Pick<Merged, 'file'>): string {
+  return file.timeZone ?? file.schedule?.timeZone ?? DEFAULTS.timeZone;
 }
 
 export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'> {

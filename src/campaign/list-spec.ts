@@ -8,6 +8,7 @@ import { checkCountry, checkEncoding, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { dotted } from './explain.ts';
 import { type Merged, plainKeys } from './merge.ts';
+import { readEach } from './rules.ts';
 import type { Sources } from './sources.ts';
 import type { RecipientsFile } from './written.ts';
 
@@ -54,6 +55,7 @@ export function readList(
     encoding: value('/recipients/encoding', encoding, checkEncoding),
     columns: readColumns(columns, report),
     where: whereAt(merged, '/recipients/where', merged.recipients.where),
+    each: readEach(merged, report),
     display: merged.recipients.display === undefined ? null : merged.text('/recipients/display'),
   };
 }

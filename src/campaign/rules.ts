@@ -2,6 +2,7 @@ import { problem } from '../errors.ts';
 import type {
   Campaign,
   Canary,
+  EachTime,
   Excluded,
   FollowUp,
   Frequency,
@@ -12,11 +13,12 @@ import type {
   WindowHours,
   WinnerRule,
 } from '../model.ts';
+import { compared } from '../util/cell.ts';
 import { isList } from '../util/json.ts';
 import { readOccurrence } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { durationMs, share } from '../util/units.ts';
-import type { Report } from './channel-steps.ts';
+import { type Report, zoneOfDays } from './channel-steps.ts';
 import { checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
@@ -130,6 +132,26 @@ function periodOf(text: string): Period | string {
   const ms = durationMs(text);
   if (ms === null || ms === 0) return `"${text}" is not a time that a cap can be for.`;
   return ms <= LONGEST_PERIOD_MS ? { kind: 'rolling', ms } : `"${text}" is longer than a year.`;
+}
+
+/** `send.each`; null: the rows have no times. */
+export function readEach(merged: Merged, report: Report): EachTime | null {
+  const { send: { each: { column, before } = {} } = {}, after } = merged.file;
+  // The schema has reported missing ones.
+  if (column === undefined || before === undefined) return null;
+  const ms = durationMs(before);
+  if (ms === null || ms > LONGEST_PERIOD_MS) {
+    report(
+      '/send/each/before',
+      'invalid-value',
+      `"${before}" is not a time of at most a year.`,
+      'For example: before: 2h',
+    );
+  }
+  if (after !== undefined) {
+    report('/send/each', 'invalid-value', '"after" and "send.each" both say when it goes out.', 'Keep one of them.');
+  }
+  return { column: compared(column), before: { written: before, ms: ms ?? 0 }, timeZone: zoneOfDays(merged) };
 }
 
 const EXAMPLE = 'For example: window: { from: "09:00", to: "20:00" }';

@@ -37,7 +37,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   let hasFollowed = false;
   let base = 0;
   const add = (run: OtherRun, isLive: boolean): void => {
-    hasExcluded ||= run.isExcluded;
+    hasExcluded ||= run.isExcluded || run.isSame;
     hasFollowed ||= run.isFollowed;
     const former = byNumber.get(run.number);
     if (former !== undefined) former.isReplaced = true;
@@ -46,8 +46,12 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
     sources.push(source);
     base += rows.lastRow(run.list) + 1;
     if (base > MOST_ROWS) throw new Error('the ledger has more rows than can be numbered');
-    if (!run.isPurged) fill(index, rows, source, times, rules.sinceMs ?? 0);
-    else if (run.isExcluded || run.isFollowed || rows.wasReachedSince(run.list, rules.sinceMs ?? 0)) purged.push(run);
+    const sinceMs = Math.min(
+      run.isCounted ? (rules.sinceMs ?? 0) : Number.MAX_SAFE_INTEGER,
+      run.isSame ? (rules.sameSinceMs ?? 0) : Number.MAX_SAFE_INTEGER,
+    );
+    if (!run.isPurged) fill(index, rows, source, times, sinceMs);
+    else if (run.isExcluded || run.isFollowed || rows.wasReachedSince(run.list, sinceMs)) purged.push(run);
   };
   for (const run of begun) add(run, run.isRunning);
 
@@ -87,7 +91,10 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
       for (let i = messages.length - 1; i >= 0; i--) {
         const message = messages[i] ?? 0;
         const source = sourceOf(sources, message);
-        if (source.isExcluded && !source.isReplaced && sentAt(source, message, to, key) >= 0) return source;
+        if (source.isReplaced) continue;
+        if (source.isExcluded && sentAt(source, message, to, key) >= 0) return source;
+        // Another row of the same person has another time, and so another key.
+        if (source.isSame && sentAt(source, message, key, key) >= 0) return source;
       }
       return null;
     },
@@ -209,6 +216,8 @@ interface OtherRun extends RunIdentity {
   readonly topic: string | null;
   readonly isExcluded: boolean;
   readonly isCounted: boolean;
+  /** It is another run of the campaign itself, whose rows have times. */
+  readonly isSame: boolean;
   readonly isFollowed: boolean;
 }
 
@@ -236,7 +245,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) 
         if (isTest(occurrence)) return [];
         // Without an end it may have been killed, and its last claims have to be read from the rows.
         const ended = row[8] ?? null;
-        const inTime = rules.sinceMs !== null && (ended === null || Number(ended) >= rules.sinceMs);
+        const isSince = (ms: number | null): boolean => ms !== null && (ended === null || Number(ended) >= ms);
         const run = {
           environment,
           campaign,
@@ -249,10 +258,11 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) 
           isPurged: (row[9] ?? null) !== null,
           topic: (row[10] ?? null) as string | null,
           isExcluded: isExcluded(campaign, occurrence),
-          isCounted: inTime && row[7] !== 0,
+          isCounted: isSince(rules.sinceMs) && row[7] !== 0,
+          isSame: campaign === own.campaign && isSince(rules.sameSinceMs ?? null),
           isFollowed: campaign === rules.follows && occurrence === own.occurrence,
         };
-        return run.isExcluded || run.isCounted || run.isFollowed ? [run] : [];
+        return run.isExcluded || run.isCounted || run.isSame || run.isFollowed ? [run] : [];
       }),
   };
 }

@@ -801,6 +801,8 @@ export interface ReachRules {
   readonly sinceMs: number | null;
   /** Its run of the same occurrence; null or absent: none. */
   readonly follows?: string | null;
+  /** Since when runs of the campaign itself exclude recipients, by their keys, in ms since 1970; null or absent: never. */
+  readonly sameSinceMs?: number | null;
 }
 
 /** Names that an answer may carry, apart from the id of the message. */

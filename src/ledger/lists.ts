@@ -1,5 +1,6 @@
 import { problem, refuse } from '../errors.ts';
 import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
@@ -75,9 +76,10 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
       });
     },
 
-    finishLoad(run, { inputs, identityHash, nowMs }) {
+    finishLoad(run, { inputs, identityHash, nowMs, takesOver = false }) {
       connection.write(nowMs, 1, (now) => {
         loadingList(run);
+        if (takesOver) takeOver(connection, run, now);
         const { versions } = withInputs([], inputs, now);
         finish(JSON.stringify(inputs), JSON.stringify(versions), identityHash, now, run.number);
       });
@@ -92,6 +94,34 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
     },
   };
 }
+
+/**
+ * The list that was read last says who is still to be sent to: what earlier runs of the campaign have left, and did not
+ * claim, is theirs no longer. A process that sends one of them finds its rows skipped, so that their claims are refused.
+ * Failed rows are first tried again, as by a start. Inside a transaction.
+ */
+function takeOver(connection: Connection, { number, environment, campaign }: RunRecord, now: number): void {
+  const open = connection.query(OPEN_RUNS).all(environment, campaign, number);
+  for (const [former = 0, list = 0, occurrence] of open) {
+    if (isTest(String(occurrence))) continue;
+    connection.statement(TRY_FAILED)(list);
+    connection.statement(REMOVE_OPEN)(now, list);
+    connection.statement(END_RUN)(now, former);
+  }
+}
+
+const OPEN_RUNS = `SELECT number, list, occurrence FROM runs
+  WHERE environment = ? AND campaign = ? AND number <> ? AND state <> 'loading' AND state <> 'finished'`;
+
+const TRY_FAILED = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
+  WHERE list = ? AND state = 'failed'`;
+
+const REMOVE_OPEN = `UPDATE recipients SET state = 'skipped', reason = 'removed', updated_at = ?
+  WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
+
+// A running one, or one that was killed, may have claimed rows.
+const END_RUN = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?)
+  WHERE number = ? AND state <> 'running'`;
 
 /** Null for the run's channel, so that one channel has one spelling. */
 export function ownChannel(channel: Channel | null, run: Pick<RunRecord, 'channel'>): Channel | null {
@@ -137,7 +167,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   const lookAgain = connection.statement('UPDATE replies SET run = NULL, step = NULL, row = NULL WHERE run = ?');
 
   return {
-    amend(run, draft, { inputs, nowMs }) {
+    amend(run, draft, { inputs, nowMs, takesOver = false }) {
       if (run.channel !== draft.channel) {
         const message = `The channel was ${run.channel} and is ${draft.channel} now.`;
         throw refuse(problem('identity-changed', message, { hint: 'Send it as another campaign.' }));
@@ -156,6 +186,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         const facts = [draft.isCounted ? 1 : 0, draft.topic, version, JSON.stringify(versions)];
         update(JSON.stringify(inputs), run.number, ...facts);
         lookAgain(run.number);
+        if (takesOver) takeOver(connection, run, now);
       });
       lists.discardLoad(draft);
       return runs.record(run.number);

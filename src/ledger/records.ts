@@ -102,6 +102,8 @@ export interface Version {
 export interface AmendFacts {
   readonly inputs: readonly InputFile[];
   readonly nowMs: number;
+  /** Rows of the campaign's other runs that are still to be sent become skipped (`removed`); default: they stay. */
+  readonly takesOver?: boolean;
 }
 
 export interface FinishFacts {

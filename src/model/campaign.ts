@@ -227,8 +227,19 @@ export interface ListSpec extends PlainListKeys {
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
   readonly where: Where | null;
+  /** Each row has its own time, which is part of its key; null: none has. */
+  readonly each: EachTime | null;
   /** How a person of the list is shown; null: by the columns that usually hold a name. */
   readonly display: SourceText | null;
+}
+
+/** `send.each`: a message goes out some time before that of its row. */
+export interface EachTime {
+  /** Holds dates with a time of day. */
+  readonly column: string;
+  readonly before: { readonly written: string; readonly ms: number };
+  /** IANA zone of times without an offset, where the row names none: the campaign's, else that of its schedule. */
+  readonly timeZone: string;
 }
 
 export type ColumnType = 'string' | 'number' | 'date';

@@ -34,15 +34,18 @@ export const SKIP_WORDS = {
     advice: 'Nothing to do, or add the address to `only` of the environment in handbill.yaml.',
   },
   excluded: {
-    means: 'left out by `where` or `exclude`',
-    advice: 'Nothing to do: `handbill preview` says which condition or campaign it was.',
+    means: 'left out by `where` or `exclude`, or sent for its time before',
+    advice: 'Nothing to do: `handbill preview` says which condition, campaign or run it was.',
   },
   'no-follow-up': {
     means: 'did not get the message before, or needs none after it',
     advice: 'Nothing to do: `handbill preview` says why.',
   },
   'frequency-cap': { means: 'got enough messages lately', advice: 'Nothing to do.' },
-  expired: { means: 'not sent to before `send.notAfter`', advice: 'Nothing to do: stale is worse than never.' },
+  expired: {
+    means: 'not sent to before `send.notAfter` or its own time',
+    advice: 'Nothing to do: stale is worse than never.',
+  },
   'window-closed': {
     means: 'its window did not open again in time',
     advice: 'Nothing to do: stale is worse than never.',
@@ -57,7 +60,7 @@ export const SKIP_WORDS = {
     advice: 'Correct the row or the template: `handbill validate` names both.',
   },
   'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
-  removed: { means: 'it is gone from the list or the campaign', advice: 'Nothing to do.' },
+  removed: { means: 'it is gone from the list or the campaign, or a later run has its time', advice: 'Nothing to do.' },
   closed: {
     means: 'not sent to before the run was closed',
     advice: 'Nothing to do: a person closed the run with `handbill runs close`.',
@@ -167,6 +170,10 @@ export const DEFER_WORDS = {
   'follow-up-later': {
     means: 'waits until the message before is old enough',
     advice: 'Nothing to do: `handbill due` sends it then.',
+  },
+  'too-early': {
+    means: 'waits for its own time (`send.each`)',
+    advice: 'Nothing to do: `handbill due` sends it then, or `send --wait`.',
   },
   'canary-undecided': { means: 'waits for a gate of the canary', advice: 'Run again later, or once with `--wait`.' },
 } as const satisfies Readonly<Record<string, ReasonWords>>;

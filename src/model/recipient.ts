@@ -25,4 +25,6 @@ export interface Recipient {
   readonly assigned: boolean;
   /** Cells of a column with a `format` are in ISO 8601, unlike in `Row.values`; a time of day has no zone. */
   readonly values: readonly string[];
+  /** The time of its row, in ms since 1970, to the second; absent without `send.each`. */
+  readonly atMs?: number;
 }

@@ -360,7 +360,7 @@ async function* stepsOf(
   let seen: Seen;
   try {
     if (first !== undefined && 'fault' in first) throw first.fault;
-    const longestMs = waitsMs(campaign.send, campaign.split.decides);
+    const longestMs = waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each);
     const known = knownOf(campaign, environmentOf(campaign, environment), ledgers, nowMs);
     runs = known.runs;
     pause = known.pause;
@@ -369,7 +369,8 @@ async function* stepsOf(
     // With a past `--at`, the user asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
     const seenMs = isLookBack ? 0 : seen.seenMs;
-    const facts = { notAfterMs, waitsMs: longestMs, nowMs, lookedMs, seenMs, isRemembered: !isNew, runs };
+    const isTakenOver = campaign.recipients.each !== null;
+    const facts = { notAfterMs, waitsMs: longestMs, nowMs, lookedMs, seenMs, isTakenOver, isRemembered: !isNew, runs };
     steps =
       'clock' in one
         ? chooseDue(one.clock, { ...facts, schedule: one.schedule })
@@ -564,7 +565,7 @@ interface DueKnown {
 
 function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers, nowMs: number): DueKnown {
   // Recipients of runs of earlier instants are not counted, which would take a scan of the list.
-  const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides));
+  const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each));
   const ledger = ledgers.of(campaign.project.ledger);
   if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
   const former = formerNameProblem(ledger.campaigns(), campaign);

@@ -6,7 +6,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
-import { formsOf, kindOf, listedForm } from '../util/address-form.ts';
+import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
 import { iso } from '../util/time.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
@@ -62,7 +62,7 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
   return {
     ...known,
     ...held,
-    replies: all.filter(({ from, key }) => [known.address, address].some((one) => one === from || one === key)),
+    replies: all.filter(({ from, key }) => [known.address, address].some((one) => one === from || isKey(key, one))),
   };
 }
 
@@ -73,11 +73,16 @@ export function addressOfKey(path: string, key: string, nowMs: number): string |
   for (const run of newestFirst(ledger.runs())) {
     if (run.purgedAtMs !== null) continue;
     for (const batch of rowsOf(ledger, run, {})) {
-      const to = batch.find((outcome) => outcome.key === key)?.to ?? null;
+      const to = batch.find((outcome) => isKey(outcome.key, key))?.to ?? null;
       if (to !== null) return listedForm(to) === listedForm(key) ? null : toArgument(to);
     }
   }
   return null;
+}
+
+/** Also where the row has a time (`send.each`), which is part of its key. */
+function isKey(key: string | null, asked: string): boolean {
+  return key === asked || (key !== null && keyWithoutTime(key) === asked);
 }
 
 const BY_NAME = 'To search by name, run `handbill serve` and look under People.';
@@ -146,7 +151,7 @@ export function outcomesAbout(
 ): readonly Outcome[] {
   const found: Outcome[] = [];
   for (const batch of rowsOf(ledger, run, {}, uses)) {
-    for (const outcome of batch) if (outcome.key === key || isAbout(outcome, address)) found.push(outcome);
+    for (const outcome of batch) if (isKey(outcome.key, key) || isAbout(outcome, address)) found.push(outcome);
   }
   return found;
 }

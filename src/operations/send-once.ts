@@ -213,7 +213,8 @@ function isMissing(error: unknown): boolean {
 async function confirmed(options: StartOptions, plan: Plan, prepared: Prepared): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
-  const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
+  const { deferred = {} } = prepared.estimate ?? {};
+  const later = options.wait === true ? (deferred['outside-window'] ?? 0) + (deferred['too-early'] ?? 0) : 0;
   const toDo = prepared.toDo + later;
   const recipients = Math.min(toDo, options.limit ?? toDo);
   const question: SendQuestion = {

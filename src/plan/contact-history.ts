@@ -6,6 +6,7 @@ import type { Campaign, Decision, Period, Recipient } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { idsOf } from './campaign-id.ts';
+import { mostBeforeMs } from './each.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import type { Plan } from './plan.ts';
 import { openUnreachable } from './unreachable.ts';
@@ -40,8 +41,10 @@ export async function openReach(
   nowMs: number,
 ): Promise<Reached | null> {
   const { campaign } = plan;
-  const { exclude, frequency, after, unreachable } = campaign;
-  if (exclude.length === 0 && frequency.length === 0 && after === null && unreachable === null) return null;
+  const { exclude, frequency, after, unreachable, send } = campaign;
+  const { each } = campaign.recipients;
+  const isAsked = exclude.length > 0 || frequency.length > 0;
+  if (!isAsked && after === null && unreachable === null && each === null) return null;
   const unknown = unknownCampaigns(campaign, ledger);
   if (unknown.length > 0) throw refuse(...unknown);
   const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.identity, ledger));
@@ -55,6 +58,7 @@ export async function openReach(
     exclude: excludes.map(({ id, occurrence }) => ({ campaign: id, occurrence })),
     sinceMs: caps?.earliestMs(nowMs) ?? null,
     follows: after?.id ?? null,
+    sameSinceMs: each === null ? null : nowMs - mostBeforeMs(each, send.window),
   });
   if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign, excludes)));
   const followUp = missing === null ? createFollowUp(plan, ledger, reach) : null;
@@ -72,7 +76,7 @@ export async function openReach(
     follows: (now) => (followUp === null ? null : (recipient) => followUp.check(recipient, now())),
     warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
-    excluded: () => (exclude.length === 0 ? null : excludedBy(reach, excludes)),
+    excluded: () => (exclude.length === 0 && each === null ? null : excludedBy(reach, excludes)),
     capped: (now) => (caps === null ? null : cappedBy(reach, caps, now)),
   };
 }
@@ -169,12 +173,15 @@ function purged({ campaign, occurrence }: RunIdentity, asking: Campaign, exclude
   const isExcluded = excluded !== undefined;
   const { after } = asking;
   const isBefore = after?.id === campaign;
-  const rule = isBefore ? 'after' : isExcluded ? 'exclude' : 'frequency';
+  const isSame = campaign === asking.id && asking.recipients.each !== null;
+  const rule = isBefore ? 'after' : isExcluded ? 'exclude' : isSame ? 'send.each' : 'frequency';
   const name = isBefore ? after.campaign : (excluded?.campaign ?? campaign);
   const message = `\`${rule}\` needs the recipients of ${name}@${occurrence}, but its personal data was purged.`;
   const hint = isExcluded
     ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
-    : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';
+    : isSame
+      ? 'It may have sent for times that are still to come. Wait until they have passed, and purge later next time.'
+      : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';
   return problem('run-purged', message, { at: { file: asking.file }, ...excluded?.place, hint });
 }
 

@@ -60,7 +60,9 @@ export interface View {
 }
 
 export function duplicatesIn({ campaign, compiled }: Plan): Duplicates {
-  const { kind, key } = campaign.recipients;
+  const { kind, key, each } = campaign.recipients;
+  // A person may have several times, so that a key tells more than an address does.
+  if (each !== null) return createDuplicates({ kind: 'contact', byAddress: false, used: compiled.used });
   return createDuplicates({ kind, byAddress: key.length > 0, used: compiled.used });
 }
 

@@ -4,6 +4,7 @@ import type {
   Campaign,
   Channel,
   Environment,
+  Recipient,
   SendDecision,
   SendRequest,
   Step,
@@ -48,15 +49,27 @@ export function createExpander(
   const stepOf = channelStepsOf(campaign);
   const { alphanumericReference } = environment.provider;
   const onWire = (reference: string): string => (alphanumericReference ? spelled(reference) : reference);
-  const forms = new Map<Step, { readonly form: RequestForm; readonly to: string | undefined }>();
-  const formOf = (message: StepMessage, variant: string | null) => {
+  const { validity, recipients } = campaign;
+  const own: Forms = new Map();
+  const timed = new Map<number, Forms>();
+  /** The validity of a row with its own time counts from the moment at which it goes out. */
+  const formsFrom = (fromMs: number): Forms => {
+    if (timed.size >= MOST_TIMES) timed.clear();
+    const found = timed.get(fromMs) ?? new Map();
+    timed.set(fromMs, found);
+    return found;
+  };
+  const beforeMs = validity?.kind === 'duration' ? (recipients.each?.before.ms ?? null) : null;
+  const formOf = (message: StepMessage, variant: string | null, { atMs = 0 }: Pick<Recipient, 'atMs'>) => {
     const step = stepOf(message, variant);
+    const fromMs = beforeMs === null ? startMs : atMs - beforeMs;
+    const forms = beforeMs === null ? own : formsFrom(fromMs);
     let found = forms.get(step);
     if (found === undefined) {
       const address = addressKindOf(campaign, step);
       const shown =
         secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, HIDDEN]));
-      const form = compileRequest(environment.provider, factsOf(campaign, step, environment, shown, startMs), now);
+      const form = compileRequest(environment.provider, factsOf(campaign, step, environment, shown, fromMs), now);
       if (form === null) throw new Error('A plan has refused a message that the provider cannot send.');
       found = { form, to: redirect?.get(address) };
       forms.set(step, found);
@@ -66,14 +79,14 @@ export function createExpander(
   return {
     one(decision, message) {
       const reference = onWire(referenceOf(decision.key, message.channel, decision.resend));
-      const { form, to } = formOf(message, decision.variant);
+      const { form, to } = formOf(message, decision.variant, decision.recipient);
       const request = { reference, form, body: form.write([entryOf(message, reference, to)]) };
       return to === undefined ? request : { ...request, to };
     },
     many(decisions) {
       const [first] = decisions;
       if (first === undefined) throw new Error('a request has a recipient');
-      const { form, to } = formOf(first, first.variant);
+      const { form, to } = formOf(first, first.variant, first.recipient);
       const addressees = decisions.map((one) => ({
         to: one.to,
         reference: onWire(referenceOf(one.key, one.channel, one.resend)),
@@ -87,6 +100,11 @@ export function createExpander(
   };
 }
 
+type Forms = Map<Step, { readonly form: RequestForm; readonly to: string | undefined }>;
+
+/** Most rows share a time with others. */
+const MOST_TIMES = 1000;
+
 function entryOf(message: StepMessage, reference: string, to = message.to): Entry {
   const { text, variables, content, metaData, headers, sms } = message;
   const isGsm = sms === null ? null : sms.encoding === 'GSM-7';
@@ -98,7 +116,7 @@ function factsOf(
   step: Step,
   { vars, baseUrl, webhook }: Environment,
   secrets: Readonly<Record<string, string>>,
-  startMs: number,
+  fromMs: number,
 ): FormFacts {
   const { name, accountReference, messageType, metaData, validity, recipientMetaData } = campaign;
   const lacks = new Set<Lacking>();
@@ -115,7 +133,7 @@ function factsOf(
     characterSet: step.characterSetWritten ? step.characterSet : undefined,
     from: step.from,
     template: step.template?.kind === 'provider' ? step.template.id : null,
-    validUntilMs: validity === null ? null : validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs,
+    validUntilMs: validity === null ? null : validity.kind === 'duration' ? fromMs + validity.ms : validity.epochMs,
     callback: callbackOf(webhook),
     lacks,
     vars,

@@ -59,7 +59,8 @@ export async function createForecaster(
   const { campaign, environment, recipientsPerRequest } = plan;
   const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond].filter((rate) => rate !== null);
   const { window, notAfterMs } = campaign.send;
-  if (rates.length === 0 && window === null) return null;
+  // With `send.each` each row has its own end.
+  if ((rates.length === 0 && window === null) || campaign.recipients.each !== null) return null;
   const startMs = Math.max(nowMs, instantMs(plan.occurrence) ?? nowMs);
   const gate = await createWindowGate(plan, { now: () => startMs, startMs });
   const { openingOf } = gate === null ? { openingOf: () => OPEN } : await import('./calendar.ts');

@@ -86,7 +86,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     fence,
     check,
     recipientsPerRequest:
-      isPersonal || isRedirected || campaign.recipients.kind === 'contact'
+      isPersonal || isRedirected || recipients.kind === 'contact' || recipients.each !== null
         ? 1
         : Math.min(campaign.send.recipientsPerRequest, environment.provider.limits.recipients),
     referenceOf,

@@ -93,6 +93,8 @@ const RECIPIENTS = {
   columns: 'message',
   where: ['message', (where) => where?.query ?? null],
   timeZone: 'bound',
+  // It is part of what identifies a recipient.
+  each: ['message', (each) => eachOf(each)],
   display: IN_FILE,
 } as const satisfies Concerns<ListSpec>;
 
@@ -202,8 +204,12 @@ function textsOf(sources: Variables<SourceText>): object {
 
 /** Changes when what identifies a recipient changes: then earlier recipients would look new. */
 export function identityHash(campaign: Campaign): string {
-  const { kind, to, key, defaultCountry } = campaign.recipients;
-  return digest({ kind, to, key, defaultCountry });
+  const { kind, to, key, defaultCountry, each } = campaign.recipients;
+  return digest({ kind, to, key, defaultCountry, each: each === null ? undefined : [each.column, each.timeZone] });
+}
+
+function eachOf(each: ListSpec['each']): unknown {
+  return each === null ? undefined : [each.column, each.before.ms, each.timeZone];
 }
 
 function digest(value: unknown): string {

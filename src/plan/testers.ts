@@ -181,6 +181,7 @@ const OF_TESTERS = {
   alsoInvalid: [],
   timeZone: null,
   where: null,
+  each: null,
   display: null,
   onInvalid: 'refuse',
 } as const;

@@ -6,7 +6,7 @@ export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
   | {
       readonly decision: 'defer';
-      readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later';
+      readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later' | 'too-early';
       readonly detail: string;
       /** When it opens, in ms since 1970; null where that is not known. */
       readonly opensAtMs: number | null;
@@ -31,11 +31,23 @@ interface Group {
   closed: Closed | null;
 }
 
+/** As `createHoursGate`; with `send.each` the rows have times of their own. */
+export async function createWindowGate(
+  plan: Plan,
+  options: { readonly now: () => number; readonly startMs: number },
+): Promise<WindowGate | null> {
+  const { each } = plan.campaign.recipients;
+  const hours = await createHoursGate(plan, options);
+  if (each === null) return hours;
+  const [{ createEachGate }, calendars] = await Promise.all([import('./each.ts'), import('./calendar.ts')]);
+  return createEachGate(plan, each, hours, options.now, calendars);
+}
+
 /**
  * Null without a window. Loading costs some 40 ms, and half a millisecond for each zone.
  * @param options - `startMs`: the first start of the run, which dates a relative validity
  */
-export async function createWindowGate(
+async function createHoursGate(
   plan: Plan,
   options: { readonly now: () => number; readonly startMs: number },
 ): Promise<WindowGate | null> {
@@ -140,10 +152,10 @@ function createGroups(
   };
 }
 
-/** Infinite without a validity. */
+/** Infinite without a validity, and where it counts from the time of each row. */
 export function lastMoment({ campaign }: Pick<Plan, 'campaign'>, startMs: number): number {
-  const { validity } = campaign;
-  if (validity === null) return Number.POSITIVE_INFINITY;
+  const { validity, recipients } = campaign;
+  if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return Number.POSITIVE_INFINITY;
   return validity.kind === 'until' ? validity.epochMs : startMs + validity.ms;
 }
 

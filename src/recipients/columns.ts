@@ -19,7 +19,7 @@ import { shorten, show } from './show.ts';
 
 const MOST_NAMES = 20;
 
-type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'>;
+type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'> & Partial<Pick<ListSpec, 'each'>>;
 
 /**
  * Finds the columns that `recipients` names; those of `recipients.columns` must exist. No `key`: the address identifies the
@@ -37,7 +37,8 @@ export function resolveColumns(
   const timeZone = spec.timeZone === null ? null : find(columns, spec.timeZone);
   const problems: Diagnostic[] = [];
   const missing = (setting: string, name: string, extra?: string): void => {
-    const message = `The list has no column "${name}" (\`recipients.${setting}\`).`;
+    const key = setting.includes('.') ? setting : `recipients.${setting}`;
+    const message = `The list has no column "${name}" (\`${key}\`).`;
     const later = laterHeader === null ? undefined : laterHeaderHint(laterHeader);
     const hint = [later, didYouMean(name, columns).hint, extra, listed(columns)]
       .filter((part) => part !== undefined)
@@ -59,11 +60,13 @@ function namedColumns({
   key,
   timeZone,
   columns,
+  each = null,
 }: Omit<Named, 'file'>): readonly (readonly [string, string])[] {
   return [
     [ADDRESS_WORDS[kind].setting, to],
     ...key.map((name) => ['key', name] as const),
     ...(timeZone === null ? [] : [['timeZone', timeZone] as const]),
+    ...(each === null ? [] : [['send.each.column', each.column] as const]),
     ...Object.keys(columns).map((name) => ['columns', name] as const),
   ];
 }
@@ -163,7 +166,7 @@ const MOST_VALUES = 5;
 const A = { number: 'a number', date: 'a date' } as const;
 
 /** Masks a long run of digits, which may be a phone number, but shows a date. */
-function showCell(cell: string): string {
+export function showCell(cell: string): string {
   return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }
 
@@ -221,6 +224,21 @@ export function readCell(
   if (type === 'number') return readNumber(text);
   const moment = readDate(text);
   return moment === null ? null : moment.kind === 'local' ? instantOf(moment.ms) : moment.ms;
+}
+
+/**
+ * The moment of a cell with a date and a time of day, in ms since 1970, to the second. Null: it has none.
+ * @param instantOf converts a local time without a zone
+ */
+export function readCellTime(
+  cell: string,
+  format: CellFormat | null,
+  instantOf: (wallMs: number) => number,
+): number | null {
+  const moment = readDate(plainCell(cell, format) ?? '');
+  if (moment === null || moment.kind === 'date') return null;
+  const ms = moment.kind === 'local' ? instantOf(moment.ms) : moment.ms;
+  return Math.floor(ms / 1000) * 1000;
 }
 
 /** The cell in the form that is read; undefined: no value, null: not in its format. */

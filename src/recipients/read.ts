@@ -73,6 +73,7 @@ export const ONLY_CELLS = {
   encoding: null,
   columns: {},
   where: null,
+  each: null,
   display: null,
 } satisfies Omit<ListSpec, 'path' | 'file'>;
 

@@ -1,10 +1,11 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
-import { listedForm } from '../util/address-form.ts';
+import type { EachTime, ListSpec, Recipient, Row, SkipReason } from '../model.ts';
+import { keyWithTime, listedForm } from '../util/address-form.ts';
 import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
+import { createInstantOf, dateHint, readMoment } from '../util/time.ts';
 import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
 import { ADDRESS_WORDS, type Address, addressMessage, createAddressReader } from './address.ts';
-import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
+import { readCellTime, resolveColumns, showCell, type TypedColumn, typedColumns, typeFault } from './columns.ts';
 import { type AddressProblem, doubtAbout } from './phone.ts';
 import { columnTypes } from './query.ts';
 import { show } from './show.ts';
@@ -39,6 +40,7 @@ export function createRecipientReader(
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const zoneFaultOf = createZoneCheck();
+  const timeOf = spec.each === null ? null : createTimeReader(spec.each, columns, typed);
   // Decides the usual cases, one column or none, once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
@@ -64,16 +66,19 @@ export function createRecipientReader(
     const type = typed.length === 0 ? null : typeFault(typed, values);
     const zone = timeZone === null ? '' : (values[timeZone] ?? '');
     const badZone = zoneFaultOf(zone);
-    if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || badZone !== null) {
+    const atMs = timeOf === null ? 0 : timeOf(values, badZone === null ? zone : '');
+    const isReadable = atMs !== null && type === null && badZone === null;
+    if ('problem' in address || id === null || wrong !== null || id === '' || atMs === null || !isReadable) {
       // All faults at once, so that a row is not refused again after the first fix.
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
         ...(type === null ? [] : [wrongType(spec, row, type)]),
         ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
+        ...(atMs === null ? [withoutTime(spec, row, values[columns.indexOf(spec.each?.column ?? '')] ?? '')] : []),
       ]);
     }
-    return {
+    const recipient: Recipient = {
       row: row.row,
       line: row.line,
       key: id,
@@ -83,7 +88,28 @@ export function createRecipientReader(
       assigned: address.assigned,
       values: formatted.length === 0 ? values : withIsoDates(values, formatted),
     };
+    return timeOf === null ? recipient : { ...recipient, key: keyWithTime(id, atMs), atMs };
   };
+}
+
+/** The time of a row. The number tells no zone here: it says where a phone is from, not where its owner is expected. */
+function createTimeReader(
+  { column, timeZone }: EachTime,
+  columns: readonly string[],
+  typed: readonly TypedColumn[],
+): (values: readonly string[], zone: string) => number | null {
+  const index = columns.indexOf(column);
+  const format = typed.find((one) => one.index === index)?.format ?? null;
+  const zones = new Map<string, (wallMs: number) => number>();
+  const instantsIn = (name: string): ((wallMs: number) => number) => {
+    const found = zones.get(name) ?? createInstantOf(name);
+    if (zones.size < MOST_ZONES) zones.set(name, found);
+    return found;
+  };
+  return (values, zone) =>
+    readCellTime(values[index] ?? '', format, (wallMs) =>
+      instantsIn(holdsNothing(zone) ? timeZone : trimBlanks(zone))(wallMs),
+    );
 }
 
 /** Without a key the address is the person: a number in the one spelling for both. */
@@ -172,6 +198,15 @@ function unknownZone(spec: ListSpec, row: Row, cell: string, fault: ZoneFault): 
   const message = `The column "${spec.timeZone}" holds ${show(cell)}, which ${fault.problem}.`;
   const hint = `${fault.hint} A cell may be empty.`;
   return invalid(row, 'bad-row', problem('invalid-time-zone', message, { ...at(spec, row), hint }));
+}
+
+function withoutTime(spec: ListSpec, row: Row, cell: string): InvalidRow {
+  const column = spec.each?.column ?? '';
+  const holds = holdsNothing(cell) ? 'is empty' : `holds ${showCell(cell)}`;
+  const message = `The column "${column}" (\`send.each\`) ${holds}: it needs a date with a time of day.`;
+  const format = readMoment(trimBlanks(cell)) === null ? dateHint(column, cell) : null;
+  const hint = `Write 2026-12-01 09:30, or with its offset 2026-12-01T09:30:00+01:00.${format === null ? '' : ` ${format}`}`;
+  return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
 }
 
 function invalid(row: Row, reason: InvalidRow['reason'], found: Diagnostic): InvalidRow {

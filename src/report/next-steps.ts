@@ -173,6 +173,11 @@ function waitText({ reasons, opensAt }: Report, formats: Formats): string | null
   const many = formats.count(outside + paused, 'recipient');
   const wait = outside + paused === 1 ? 'waits' : 'wait';
   const first = at === null ? '' : `, the first at ${at}`;
+  const early = reasons['deferred']?.['too-early'] ?? 0;
+  if (early > 0) {
+    const all = outside + paused + early;
+    return `${formats.count(all, 'recipient')} ${all === 1 ? 'waits for its' : 'wait for their'} time${first}`;
+  }
   if (outside > 0 && paused > 0) return `${many} ${wait} until their window opens or the canary goes on${first}`;
   if (outside > 0) return `${many} ${wait} until ${outside === 1 ? 'the' : 'their'} window opens${first}`;
   return paused === 0

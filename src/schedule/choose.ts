@@ -28,6 +28,8 @@ interface DueFacts {
   readonly lookedMs: number;
   /** When this schedule was first seen: it is not sent for instants before that, unless the campaign asks for it. */
   readonly seenMs: number;
+  /** A later run takes over what an earlier one has left: until one has begun, the earlier one goes on. */
+  readonly isTakenOver?: boolean;
   /** The ledger said so. Else it may have been sent from another ledger that is gone: then only the last hour counts. */
   readonly isRemembered: boolean;
   readonly runs: readonly KnownRun[];
@@ -53,10 +55,15 @@ export type Missed = { readonly count: number; readonly first: string; readonly 
 /** Hours of a week come again within it, some days may be holidays. `send` reports what is too late. */
 const WINDOW_WAIT_MS = 13 * LATE_MS;
 
+/** A run whose rows have times goes on until the last of them, or until a later run takes it over. */
+const EACH_WAIT_MS = 366 * LATE_MS;
+
 export function waitsMs(
   { window, canary }: Pick<Campaign['send'], 'window' | 'canary'>,
   winner: Campaign['split']['decides'] = null,
+  each: Campaign['recipients']['each'] = null,
 ): number {
+  if (each !== null) return EACH_WAIT_MS;
   const hoursMs = window === null ? 0 : WINDOW_WAIT_MS;
   return hoursMs + (canary?.steps.length ?? 0) * longestWaitMs(canary) + (winner?.waitMs ?? 0);
 }
@@ -101,7 +108,8 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   ];
   const tooOldMs = firstInstantMs(nowMs, facts.waitsMs) - instant;
   if (tooOldMs > 0) return run.state === 'running' || tooOldMs > SAID_MS ? [] : step('leave', 'late');
-  const isSuperseded = schedule.missed === 'skip' && latest !== null && instant < latest;
+  const isOlder = latest !== null && instant < latest;
+  const isSuperseded = schedule.missed === 'skip' && isOlder && facts.isTakenOver !== true;
   const left = leftAlone(run, nowMs, isSuperseded);
   return step(left === null ? 'continue' : 'leave', left);
 }

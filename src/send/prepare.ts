@@ -325,6 +325,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     throw error;
   });
   const { inputs, list, estimate, accepted, toDo } = checked;
+  const facts = { inputs, nowMs, takesOver: plan.campaign.recipients.each !== null };
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
   const judged = judgeElsewhere(options, elsewhere, existing);
   return {
@@ -347,11 +348,11 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
         throw error;
       }
       if (existing === null) {
-        const run = ledger.finishLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+        const run = ledger.finishLoad(draft, { ...facts, identityHash: identityHash(plan.campaign) });
         judged.refuseMeanwhile();
         return withWinner(options, run, found);
       }
-      const run = ledger.amend(existing, draft, { inputs, nowMs });
+      const run = ledger.amend(existing, draft, facts);
       judged.refuseMeanwhile();
       askAgain(options, run);
       return withWinner(options, run, found);
@@ -588,19 +589,23 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
 }
 
 /**
- * Whether a run is continued only with `--allow too-late`: it began long ago, and has no `notAfter` to say when it
- * expires. The recipients that waited for a window or for the end of a pause could have been sent to just as long ago.
+ * Whether a run is continued only with `--allow too-late`: it began long ago, and neither `notAfter` nor the times of its
+ * rows say when it expires. The recipients that waited for a window or for the end of a pause could have been sent to just as long ago.
  */
 export async function isTooLate(
   { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },
   run: RunRecord,
 ): Promise<boolean> {
-  const { notAfterMs } = campaign.send;
-  if (run.startedAtMs === null || notAfterMs !== null || !isLate(run, nowMs)) return false;
+  if (run.startedAtMs === null || hasEnd(campaign) || !isLate(run, nowMs)) return false;
   const opened = await lastOpeningAfter({ campaign }, run.lastStartAtMs ?? run.startedAtMs);
   if (opened !== null && nowMs - opened <= LATE_MS) return false;
   const waited = waitEnd(ledger, campaign, run);
   return waited === null || nowMs - waited > LATE_MS;
+}
+
+/** The campaign says when a message is too late: no start needs to ask a person. */
+function hasEnd({ send, recipients }: Campaign): boolean {
+  return send.notAfterMs !== null || recipients.each !== null;
 }
 
 /** Why a run is not continued: a person closed it, or it began too long ago and something is left. */
@@ -609,8 +614,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   if (run.closedAtMs !== null) return closedProblem(run);
   const { campaign } = plan;
   const began = run.startedAtMs;
-  if (options.allow.includes('too-late') || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs))
-    return null;
+  if (options.allow.includes('too-late') || began === null || hasEnd(campaign) || !isLate(run, nowMs)) return null;
   const open = options.ledger.counts(run).some(({ outcome }) => UNDECIDED.has(outcome));
   if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);

@@ -64,7 +64,8 @@ export async function openWork(
   const { campaign, environment, fence } = plan;
   const startMs = run.startedAtMs ?? now();
   // Without a window nothing waits, and no turn of the event loop is added.
-  const window = campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
+  const isTimed = campaign.send.window !== null || campaign.recipients.each !== null;
+  const window = isTimed ? await createWindowGate(plan, { now, startMs }) : null;
   const stopping = new AbortController();
   const stopped = stopping.signal;
   const halt = (): void => stopping.abort();

@@ -1,3 +1,5 @@
+import { isoSeconds } from './time.ts';
+
 /**
  * The form in which addresses are compared. Email addresses are in lower case: before the `@` upper case could mean another
  * mailbox (RFC 5321, 2.4), but never does, and to leave a person out is the lesser harm. Ids of contacts stay as they are.
@@ -45,9 +47,20 @@ export function formsOf(to: string, key: string): readonly string[] {
   return other === null || forms.includes(other) ? forms : [...forms, ...spellingsOf(other)];
 }
 
-function keyForm(key: string): string | null {
+function keyForm(written: string): string | null {
+  if (written.charCodeAt(0) !== PLUS && !written.includes('@')) return null;
+  const key = keyWithoutTime(written);
   if (key.charCodeAt(0) === PLUS) return NUMBER.test(key) ? key.replace(/[^+\d]/g, '') : null;
-  return key.length <= LONGEST_EMAIL && key.includes('@') ? listedForm(key) : null;
+  return key.length <= LONGEST_EMAIL ? listedForm(key) : null;
+}
+
+/** The key of a recipient whose row has its own time (`send.each`), in ms since 1970, to the second. */
+export function keyWithTime(key: string, atMs: number): string {
+  return `${key}|${isoSeconds(atMs)}`;
+}
+
+export function keyWithoutTime(key: string): string {
+  return key.endsWith('Z') ? key.replace(/\|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$/, '') : key;
 }
 
 /** RFC 5321, 4.5.3.1.3. */

@@ -125,7 +125,8 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   const end = forecastText(estimate);
   const finished = end === null ? '' : ` Finished: ${end}.`;
   // Some recipients wait for a window: at another time, others would.
-  const isOfHour = estimate.deferred['outside-window'] !== undefined;
+  const { 'outside-window': outside, 'too-early': early } = estimate.deferred;
+  const isOfHour = outside !== undefined || early !== undefined;
   const at = isOfHour ? ` at ${utcText(Date.parse(planFile.plannedAt), 'minute')}` : '';
   return safeLine(
     `Planned${at}: ${said}${done === null ? '' : `; done before: ${done}`}${skipped.length === 0 ? '' : `; skipped: ${skipped.join(', ')}`}.${finished} ${next}`,

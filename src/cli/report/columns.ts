@@ -64,9 +64,10 @@ function formOf({ delimiter, encoding }: ListSpec, names: readonly string[]) {
   return { names, delimiter: delimiter ?? ',', needsMark: encoding !== null && encoding !== 'utf-8' };
 }
 
-/** A list as the campaign reads it now. Only the key of a row is asked for: other faults of it do not matter. */
+/** A list as the campaign reads it now. Only the key of a row is asked for: other faults of it do not matter. A time in it does. */
 function asRead(own: ListSpec, { path, file, inline }: ListSpec): ListSpec {
-  return { ...own, path, file, inline, alsoInvalid: [], timeZone: null, columns: {}, where: null };
+  const times = own.each === null ? { timeZone: null, columns: {} } : {};
+  return { ...own, path, file, inline, alsoInvalid: [], ...times, where: null };
 }
 
 /** Rows wait in a temporary database, which SQLite removes: a list may have more than fit into memory. */

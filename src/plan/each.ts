@@ -1,0 +1,101 @@
+import type { EachTime, Recipient } from '../model.ts';
+import type { Calendar, openingOf, wallText } from './calendar.ts';
+import type { Plan } from './plan.ts';
+import type { Closed, WindowGate } from './window.ts';
+
+/** A message that a window moves to an earlier moment goes out within the last hour before it closes. */
+const LAST_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** How far before its moment a message goes out at most: hours of a week come again, some days may be holidays. */
+const MOST_EARLIER_DAYS = 14;
+
+/** How long before the time of its row a message may go out at most, in ms. */
+export function mostBeforeMs({ before }: EachTime, window: unknown): number {
+  return before.ms + (window === null ? 0 : MOST_EARLIER_DAYS * DAY_MS);
+}
+
+interface Calendars {
+  readonly openingOf: typeof openingOf;
+  readonly wallText: typeof wallText;
+}
+
+/**
+ * The gate of `send.each`: opens for each recipient some time before that of the row, or in the last hour of the window
+ * before that, and closes with the time itself, or with the validity of the message.
+ * @param hours - of `send.window`; null: messages go at any hour
+ */
+export function createEachGate(
+  { campaign: { send, validity } }: Pick<Plan, 'campaign'>,
+  { before, timeZone }: EachTime,
+  hours: WindowGate | null,
+  now: () => number,
+  { openingOf, wallText }: Calendars,
+): WindowGate {
+  const { notAfterMs } = send;
+  const validMs = validity?.kind === 'duration' ? validity.ms : Number.POSITIVE_INFINITY;
+  const endOf = (atMs: number): number => Math.min(atMs, atMs - before.ms + validMs);
+  const known = new Map<readonly Calendar[], Map<number, number>>();
+  const opensAt = (recipient: Recipient, atMs: number): number => {
+    const dueMs = atMs - before.ms;
+    const calendars = hours?.calendars(recipient) ?? null;
+    if (calendars === null) return dueMs;
+    const found = known.get(calendars) ?? new Map<number, number>();
+    known.set(calendars, found);
+    const opensMs = found.get(dueMs) ?? lastOpening(calendars, dueMs, openingOf);
+    if (found.size > MOST_KNOWN) found.clear();
+    found.set(dueMs, opensMs);
+    return opensMs;
+  };
+  const texts = new Map<number, string>();
+  const textOf = (opensMs: number): string => {
+    const text = texts.get(opensMs) ?? `goes out ${wallText(opensMs, timeZone)} in ${timeZone}`;
+    if (texts.size > MOST_KNOWN) texts.clear();
+    texts.set(opensMs, text);
+    return text;
+  };
+  return {
+    closed(recipient) {
+      const { atMs = 0 } = recipient;
+      const nowMs = now();
+      const endMs = endOf(atMs);
+      if (nowMs >= endMs) return over('expired', `its time was ${wallText(atMs, timeZone)} in ${timeZone}`);
+      const closed = hours?.closed(recipient) ?? null;
+      if (closed !== null && hours?.calendars(recipient) === null) return closed;
+      const opensMs = opensAt(recipient, atMs);
+      if (notAfterMs !== null && opensMs > notAfterMs)
+        return over('expired', `${textOf(opensMs)}, after send.notAfter`);
+      if (nowMs < opensMs)
+        return { decision: 'defer', reason: 'too-early', detail: textOf(opensMs), opensAtMs: opensMs };
+      if (closed?.decision !== 'defer' || (closed.opensAtMs ?? endMs) < endMs) return closed;
+      return over('window-closed', `${closed.detail}, after its time`);
+    },
+    closesAtMs(recipient) {
+      const { atMs = 0 } = recipient;
+      if (now() < opensAt(recipient, atMs)) return 0;
+      return Math.min(endOf(atMs), hours?.closesAtMs(recipient) ?? Number.POSITIVE_INFINITY);
+    },
+    calendars: () => null,
+  };
+}
+
+/** Most rows share a time with others. */
+const MOST_KNOWN = 10_000;
+
+function over(reason: 'expired' | 'window-closed', detail: string): Closed {
+  return { decision: 'skip', reason, detail };
+}
+
+/** The moment itself where all calendars are open then, or are not open in the two weeks before. */
+function lastOpening(calendars: readonly Calendar[], dueMs: number, at: typeof openingOf): number {
+  if (at(calendars, dueMs).open) return dueMs;
+  for (const days of [2, MOST_EARLIER_DAYS]) {
+    let last: number | null = null;
+    for (let ms = dueMs - days * DAY_MS; ms < dueMs; ) {
+      const { open, changesAtMs } = at(calendars, ms);
+      if (open) last = Math.max(ms, changesAtMs - LAST_MS);
+      ms = changesAtMs;
+    }
+    if (last !== null) return last;
+  }
+  return dueMs;
+}
