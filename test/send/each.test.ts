@@ -1,0 +1,3 @@
+import { describeEach } from './each-scenes.ts';
+
+describeEach('in a file', async () => undefined);
