@@ -60,7 +60,7 @@ export const SKIP_WORDS = {
     advice: 'Correct the row or the template: `handbill validate` names both.',
   },
   'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
-  removed: { means: 'it is gone from the list or the campaign, or a later run has its time', advice: 'Nothing to do.' },
+  removed: { means: 'it is gone from the list or the campaign, or a later run took over', advice: 'Nothing to do.' },
   closed: {
     means: 'not sent to before the run was closed',
     advice: 'Nothing to do: a person closed the run with `handbill runs close`.',

@@ -44,6 +44,7 @@ const EXAMPLES: readonly Example[] = [
   // A Tuesday, 11:00 in London: Australia sleeps.
   { name: 'open-day', rows: 11, exit: 0, requests: 6, at: '2026-11-24T11:00:00Z', waiting: 3 },
   { name: 'appointment', rows: 7, exit: 0, requests: 3, at: '2026-11-24T09:01:00Z' },
+  { name: 'visit', rows: 7, exit: 0, requests: 3, at: '2026-11-24T09:01:00Z', waiting: 3 },
   { name: 'welcome', rows: 5, exit: 0, requests: 5 },
   { name: 'rota', rows: 5, exit: 0, requests: 5, at: '2026-11-24T06:31:00Z' },
 ];
