@@ -34,7 +34,7 @@ export const SKIP_WORDS = {
     advice: 'Nothing to do, or add the address to `only` of the environment in handbill.yaml.',
   },
   excluded: {
-    means: 'left out by `where` or `exclude`, or sent for its time before',
+    means: 'left out by `where`, `exclude` or `send.each`',
     advice: 'Nothing to do: `handbill preview` says which condition, campaign or run it was.',
   },
   'no-follow-up': {
@@ -60,7 +60,7 @@ export const SKIP_WORDS = {
     advice: 'Correct the row or the template: `handbill validate` names both.',
   },
   'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
-  removed: { means: 'it is gone from the list or the campaign, or a later run took over', advice: 'Nothing to do.' },
+  removed: { means: 'gone from list or campaign, or taken over by a later run', advice: 'Nothing to do.' },
   closed: {
     means: 'not sent to before the run was closed',
     advice: 'Nothing to do: a person closed the run with `handbill runs close`.',

@@ -1,7 +1,7 @@
 import type { EachTime, Recipient } from '../model.ts';
 import type { Calendar, openingOf, wallText } from './calendar.ts';
+import type { Closed, WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
-import type { Closed, WindowGate } from './window.ts';
 
 /** A message that a window moves to an earlier moment goes out within the last hour before it closes. */
 const LAST_MS = 3_600_000;

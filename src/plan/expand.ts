@@ -60,9 +60,9 @@ export function createExpander(
     return found;
   };
   const beforeMs = validity?.kind === 'duration' ? (recipients.each?.before.ms ?? null) : null;
-  const formOf = (message: StepMessage, variant: string | null, { atMs = 0 }: Pick<Recipient, 'atMs'>) => {
+  const formOf = (message: StepMessage, variant: string | null, recipient: Recipient) => {
     const step = stepOf(message, variant);
-    const fromMs = beforeMs === null ? startMs : atMs - beforeMs;
+    const fromMs = beforeMs === null ? startMs : (recipient.atMs ?? 0) - beforeMs;
     const forms = beforeMs === null ? own : formsFrom(fromMs);
     let found = forms.get(step);
     if (found === undefined) {

@@ -1,25 +1,9 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import type { Calendar } from './calendar.ts';
+import type { Closed, WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
-export type Closed =
-  | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
-  | {
-      readonly decision: 'defer';
-      readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later' | 'too-early';
-      readonly detail: string;
-      /** When it opens, in ms since 1970; null where that is not known. */
-      readonly opensAtMs: number | null;
-    };
-
-export interface WindowGate {
-  /** Null: the window is open. */
-  closed(recipient: Recipient): Closed | null;
-  /** In ms since 1970, exclusive. 0 where it is closed. */
-  closesAtMs(recipient: Recipient): number;
-  /** It is open when all of these are. Null: the time zone is unknown. */
-  calendars(recipient: Recipient): readonly Calendar[] | null;
-}
+export type { Closed, WindowGate };
 
 /** The state of one recipient holds for all of them, until it changes. */
 interface Group {
@@ -31,7 +15,7 @@ interface Group {
   closed: Closed | null;
 }
 
-/** As `createHoursGate`; with `send.each` the rows have times of their own. */
+/** As `createHoursGate`; with `send.each` each row has its time as well. */
 export async function createWindowGate(
   plan: Plan,
   options: { readonly now: () => number; readonly startMs: number },

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { FORM_NAMES } from '../oracle/forms.ts';
 import { coverageTable, createCoverage, missing } from './coverage.ts';
-import { describeFailure, type Histories, historiesOf, historiesOfSeveral } from './sample.ts';
+import { createDays } from './each/campaigns.ts';
+import { describeFailure, type Histories, historiesOf, historiesOfSeveral, historiesOfTimes } from './sample.ts';
 import { createStage } from './scene.ts';
 import { createCast } from './several/campaigns.ts';
 import { watchSqlite } from './sqlite.ts';
@@ -10,9 +11,10 @@ import { watchSqlite } from './sqlite.ts';
  * npm run hunt:simulate -- [--seeds 100000] [--from 1] [--provider twilio]
  * npm run hunt:simulate -- --replay SEED
  * npm run hunt:simulate -- --replay-several SEED
+ * npm run hunt:simulate -- --replay-each SEED
  *
  * The seed decides how the API is spoken to, unless a provider is named. Of every tenth seed the history of several
- * campaigns under rules too, which takes as long as ten others.
+ * campaigns under rules too, which takes as long as ten others, and of every fifth one that of rows with times.
  * A result table on stdout, progress and failing histories on stderr; exit 1 when one speaks against the promise, or
  * when some kind of event never happened.
  */
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     provider: { type: 'string' },
     replay: { type: 'string' },
     'replay-several': { type: 'string' },
+    'replay-each': { type: 'string' },
   },
 });
 
@@ -31,6 +34,7 @@ const { values } = parseArgs({
 const ENOUGH_FOR_EVERYTHING = 2500;
 
 const SEVERAL_EVERY = 10;
+const EACH_EVERY = 5;
 
 using _sqlite = watchSqlite();
 using stage = await createStage();
@@ -38,9 +42,11 @@ const form = FORM_NAMES.find((name) => name === values.provider);
 if (values.provider !== undefined && form === undefined) throw new Error(`--provider takes ${FORM_NAMES.join(', ')}`);
 const single = historiesOf(stage, form);
 const several = historiesOfSeveral(stage, await createCast(stage));
-const { replay: one, 'replay-several': many } = values;
+const times = historiesOfTimes(stage, await createDays(stage));
+const { replay: one, 'replay-several': many, 'replay-each': each } = values;
 if (one !== undefined) await replay(single, Number(one));
 else if (many !== undefined) await replay(several, Number(many));
+else if (each !== undefined) await replay(times, Number(each));
 else await hunt(Number(values.from ?? 1), Number(values.seeds ?? 100_000));
 
 async function replay({ simulate }: Histories, seed: number): Promise<void> {
@@ -56,7 +62,12 @@ async function hunt(from: number, seeds: number): Promise<void> {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
   for (let seed = from; seed < from + seeds; seed++) {
-    for (const histories of seed % SEVERAL_EVERY === 0 ? [single, several] : [single]) {
+    const kinds = [
+      single,
+      ...(seed % SEVERAL_EVERY === 0 ? [several] : []),
+      ...(seed % EACH_EVERY === 0 ? [times] : []),
+    ];
+    for (const histories of kinds) {
       const { violations } = await histories.simulate(seed, { coverage });
       if (violations.length === 0) continue;
       failing.push(seed);

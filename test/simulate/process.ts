@@ -91,6 +91,8 @@ export interface StartOptions {
   readonly onLoaded: () => void;
   /** Doubts were settled, of whatever run. */
   readonly onSettled?: (db: DatabaseSync) => void;
+  /** The run is there, and may have taken over rows of earlier ones. */
+  readonly onTakenOver?: (db: DatabaseSync) => void;
   /** The lists of addresses and hashes as they are now; default: all are empty. */
   readonly suppressions?: () => Suppressions;
   /** What messages cost; default: that is not known. */

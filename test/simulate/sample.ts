@@ -1,5 +1,7 @@
 import type { FormName } from '../oracle/forms.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
+import type { Days } from './each/campaigns.ts';
+import { simulateEach } from './each/history.ts';
 import type { Sabotage } from './process.ts';
 import type { Stage } from './scene.ts';
 import type { Cast } from './several/campaigns.ts';
@@ -26,6 +28,11 @@ export function historiesOf(stage: Stage, form?: FormName): Histories {
 /** Of several campaigns under rules. */
 export function historiesOfSeveral(stage: Stage, cast: Cast): Histories {
   return { simulate: (seed, options) => simulateSeveral(seed, stage, cast, options), replay: '--replay-several' };
+}
+
+/** Of a campaign whose rows have times, with a list each morning. */
+export function historiesOfTimes(stage: Stage, days: Days): Histories {
+  return { simulate: (seed, options) => simulateEach(seed, stage, days, options), replay: '--replay-each' };
 }
 
 /** Runs the histories of some seeds; one text for each that speaks against the promise. */

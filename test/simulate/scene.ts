@@ -227,8 +227,13 @@ async function makeEdition(
 }
 
 /** What the real code makes of a campaign with its list. */
-export async function editionOf(campaign: Campaign, forms: FormsOf, kind: SceneKind, rows: number): Promise<Edition> {
-  const { occurrence } = IDENTITY;
+export async function editionOf(
+  campaign: Campaign,
+  forms: FormsOf,
+  kind: SceneKind,
+  rows: number,
+  { occurrence }: Pick<RunIdentity, 'occurrence'> = IDENTITY,
+): Promise<Edition> {
   const planFrom = async (environment: EnvironmentName): Promise<Plan> =>
     await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
   const plans = { test: await planFrom('test'), backup: await planFrom('backup'), spare: await planFrom('spare') };

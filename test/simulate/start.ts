@@ -104,6 +104,7 @@ export function beginStart(options: StartOptions): Start {
     view.committed(db, { name, operation, mostClaimed, claimed, winner: plan.winner, sinceMs });
     guard?.committed(operation);
     if (operation === 'resolve') options.onSettled?.(db);
+    if (operation === 'finishLoad') options.onTakenOver?.(db);
   };
   const watch: SqliteWatch = {
     opened(connection) {

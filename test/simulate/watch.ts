@@ -47,6 +47,8 @@ const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   skip: ['pending>skipped'],
   defer: ['pending>deferred'],
   resolve: ['in-doubt>accepted'],
+  // Of earlier runs, where rows have times: a later run takes them over.
+  finishLoad: ['pending>skipped', 'deferred>skipped', 'failed>skipped'],
   commit: [
     'pending>claimed',
     'pending>skipped',
@@ -94,6 +96,7 @@ export function createLedgerView(
   referenceOf: (key: string, channel: Channel) => string,
   campaign: string,
   heard: Heard = NOTHING_HEARD,
+  occurrence = IDENTITY.occurrence,
 ): LedgerView {
   let rows: readonly RowView[] = [];
   let list = -1;
@@ -128,7 +131,9 @@ export function createLedgerView(
         query = prepare(db);
         queries.set(db, query);
       }
-      const run = query.run.get(campaign) as unknown as readonly [number, number, string | null, Channel] | undefined;
+      const run = query.run.get(campaign, occurrence) as unknown as
+        | readonly [number, number, string | null, Channel]
+        | undefined;
       if (run === undefined) return;
       const [nowList, count, nowWinner, channel] = run;
       const now = (query.rows.all(nowList) as unknown as readonly Stored[]).map((row) => toView(row, channel));
@@ -181,7 +186,10 @@ type Stored = readonly [
 function prepare(db: DatabaseSync): Queries {
   const asArrays = { returnArrays: true } as const;
   return {
-    run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading' AND campaign = ?`, asArrays),
+    run: db.prepare(
+      `SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading' AND campaign = ? AND occurrence = ?`,
+      asArrays,
+    ),
     rows: db.prepare(
       'SELECT step, row, state, reason, key, address, attempts, channel, posted_from FROM recipients WHERE list = ? ORDER BY step, row',
       asArrays,

@@ -1,0 +1,21 @@
+import type { Recipient } from '../model.ts';
+import type { Calendar } from './calendar.ts';
+
+export type Closed =
+  | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
+  | {
+      readonly decision: 'defer';
+      readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later' | 'too-early';
+      readonly detail: string;
+      /** When it opens, in ms since 1970; null where that is not known. */
+      readonly opensAtMs: number | null;
+    };
+
+export interface WindowGate {
+  /** Null: the window is open. */
+  closed(recipient: Recipient): Closed | null;
+  /** In ms since 1970, exclusive. 0 where it is closed. */
+  closesAtMs(recipient: Recipient): number;
+  /** It is open when all of these are. Null: the time zone is unknown. */
+  calendars(recipient: Recipient): readonly Calendar[] | null;
+}
