@@ -20,7 +20,6 @@ const GUIDES: Readonly<Record<string, Readonly<Record<string, Code>>>> = {
   'segments.md': {},
   'relative-dates.md': {},
   'follow-ups.md': {},
-  'reminders.md': {},
   'fallback.md': {},
   'provider-templates.md': { wrong: 'template-needs' },
   'recipients.md': {},

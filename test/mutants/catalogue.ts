@@ -1,5 +1,6 @@
 import { ANSWERS } from './answers.ts';
 import { OVERSPENDING } from './budgets.ts';
+import { EACH } from './each.ts';
 import { ENDINGS } from './endings.ts';
 import { CAME_BACK } from './events.ts';
 import { INPUTS } from './inputs.ts';
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...OVERSPENDING,
   ...REACHING,
   ...RULES,
+  ...EACH,
   ...ENDINGS,
   ...CAME_BACK,
   ...SECRETS,

@@ -99,6 +99,8 @@ export interface StartOptions {
   readonly prices?: PriceList | null;
   /** Others spend what is left of the budget after the check: only the claims ask. Default: the check asks too. */
   readonly uncheckedBudget?: boolean;
+  /** How long a person thinks between the check of the list and the first request; default: not at all. */
+  readonly confirmMs?: number;
   /** `send --wait`; default: without. */
   readonly wait?: boolean;
   readonly guard?: Guard;

@@ -183,6 +183,7 @@ export function beginStart(options: StartOptions): Start {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: question.code };
     }
+    if (options.confirmMs !== undefined) await timers.sleep(options.confirmMs, interrupt.signal);
     if (plan.unconfirmed) {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: 'not-confirmed' };

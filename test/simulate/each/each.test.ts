@@ -57,12 +57,13 @@ it('is the same history for the same seed', async () => {
   expect(first.length).toBeGreaterThan(100);
 });
 
-/** Broken on purpose, and what the simulation says of each. */
-const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
+/** Broken on purpose, what the simulation says of each, and, where it is not among the first, the seed that says so. */
+const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp, from?: number][] = [
   [
     'the runs of the campaign itself are not asked',
     { ledger: (ledger) => ({ ...ledger, reach: (own, rules) => ledger.reach(own, { ...rules, sameSinceMs: null }) }) },
     /whom day-\d reached|was sent to by/,
+    9,
   ],
   [
     'a run begins and leaves the rows of earlier ones to them',
@@ -74,7 +75,12 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
     },
     /left to be sent by two runs/,
   ],
-  ['the claim asks for what was known when the list was read', { ledger: stale }, /whom day-\d reached|was sent to by/],
+  [
+    'the claim asks for what was known when the list was read',
+    { ledger: stale },
+    /whom day-\d reached|was sent to by/,
+    34,
+  ],
   [
     'rows are taken over after the run has begun, which a kill prevents',
     { ledger: takesOverLater },
@@ -83,8 +89,8 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
 ];
 
 describe('objects where', () => {
-  it.each(BROKEN)('%s', async (_, sabotage, says) => {
-    for (let seed = 1; seed <= 150; seed++) {
+  it.each(BROKEN)('%s', async (_, sabotage, says, from = 1) => {
+    for (let seed = from; seed < from + 60; seed++) {
       const { violations } = await simulateEach(seed, stage, days, { coverage: createCoverage(), sabotage });
       if (violations.length > 0) return expect(violations.join('\n')).toMatch(says);
     }

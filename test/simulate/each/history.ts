@@ -56,6 +56,7 @@ interface OneStart {
   readonly afterMs: number;
   readonly plan: StartPlan;
   readonly wait: boolean;
+  readonly confirmMs?: number;
 }
 
 function createHistory({ stage, days, world, random, sabotage }: HistoryOptions) {
@@ -81,7 +82,7 @@ function createHistory({ stage, days, world, random, sabotage }: HistoryOptions)
   /** Mornings that have come. */
   let come = 1;
 
-  const begin = ({ at, plan, wait }: OneStart): Start => {
+  const begin = ({ at, plan, wait, confirmMs }: OneStart): Start => {
     const company = companies[at];
     if (company === undefined) throw new Error('there is such a morning');
     count += 1;
@@ -100,6 +101,7 @@ function createHistory({ stage, days, world, random, sabotage }: HistoryOptions)
       view: company.view,
       sabotage,
       wait,
+      ...(confirmMs === undefined ? {} : { confirmMs }),
       guard: watch.guard(company),
       mostClaimed: () => plan.concurrency + company.abandoned,
       onKill() {
@@ -176,7 +178,8 @@ function createHistory({ stage, days, world, random, sabotage }: HistoryOptions)
       killAfterMs: wait && random.chance(0.4) ? random.scale(MINUTE, 10 * HOUR) : drawn.killAfterMs,
       interruptAfterMs: wait ? random.scale(MINUTE, 14 * HOUR) : drawn.interruptAfterMs,
     };
-    return { at, afterMs: nth === 0 ? 0 : random.scale(0.01, wait ? 4 * HOUR : 2000), plan, wait };
+    const confirm = random.chance(0.3) ? { confirmMs: random.scale(1, 3000) } : {};
+    return { at, afterMs: nth === 0 ? 0 : random.scale(0.01, wait ? 4 * HOUR : 2000), plan, wait, ...confirm };
   };
 
   const turn = async (): Promise<void> => {
