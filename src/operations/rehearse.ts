@@ -386,7 +386,9 @@ function occurrencesOf(
     if (state === undefined || state === 'loading') return [];
     const next = 'clock' in one ? one.clock.next(instantOf(occurrence) ?? fromMs) : null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
-    const isLate = report !== null && next !== null && next < untilMs && endsMs >= next;
+    // With `send.each` the next one takes over what is left.
+    const isLate =
+      campaign.recipients.each === null && report !== null && next !== null && next < untilMs && endsMs >= next;
     return [
       {
         campaign: campaign.name,

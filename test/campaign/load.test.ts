@@ -85,6 +85,7 @@ describe('the smallest campaign', () => {
         onInvalid: 'refuse',
         alsoInvalid: [],
         timeZone: null,
+        each: null,
         display: null,
       },
       send: {
@@ -214,6 +215,7 @@ describe('a campaign that says everything', () => {
         onInvalid: 'skip',
         alsoInvalid: [],
         timeZone: null,
+        each: null,
         display: null,
       },
       send: {
