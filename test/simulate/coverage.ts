@@ -267,6 +267,7 @@ const RULES: readonly string[] = [
   'rule:no-follow-up',
   'rule:outside-window',
   'rule:suppressed',
+  'rule:unreachable',
   'rule:window-closed',
   'rule:zone-unknown',
   'ruled post',

@@ -11,6 +11,10 @@ export interface Heard {
   hasComplained(address: string): boolean;
   /** They were not to be sent to at some time, whatever they said since. */
   wasOptedOut(address: string): boolean;
+  /**
+   * How many messages to it failed for good, with no delivery since, as one would count them in the events up to the nth.
+   */
+  failures(address: string, sinceMs: number, told: number): number;
   /** They wrote back; with a word of opting out, if it is asked for. */
   hasReplied(address: string, toOptOut: boolean): boolean;
   /** A report says that the message was not delivered, and none said before `sinceMs` that it did. */
@@ -83,6 +87,19 @@ export function createHeard(startLifts: boolean): Hearing {
       const said = words.get(address);
       return said !== undefined && (said.hasComplaint || said.stops.length > 0);
     },
+    failures(address, sinceMs, count) {
+      const about = told
+        .slice(0, count)
+        .flatMap(({ event }) => (event.kind === 'delivery' && event.address === address ? [event] : []));
+      const arrived = about.filter(({ state }) => hasArrived(state));
+      const failed = about.filter(
+        (event) =>
+          event.cause === 'gone' &&
+          (event.atMs ?? 0) > sinceMs &&
+          !arrived.some((one) => (one.atMs ?? 0) >= (event.atMs ?? 0) || isSameMessage(one, event)),
+      );
+      return failed.filter((event, at) => failed.findIndex((one) => isSameMessage(one, event)) === at).length;
+    },
     hasReplied(address, toOptOut) {
       const said = words.get(address);
       if (said === undefined) return false;
@@ -91,6 +108,10 @@ export function createHeard(startLifts: boolean): Hearing {
     isUnreached: (about, sinceMs) => unreached.has(about) && (arrivedMs.get(about) ?? sinceMs) >= sinceMs,
     isReported: (about) => reported.has(about),
   };
+}
+
+function isSameMessage(a: DeliveryReport, b: DeliveryReport): boolean {
+  return (a.reference !== null && a.reference === b.reference) || (a.messageId !== null && a.messageId === b.messageId);
 }
 
 /** Nothing came back. */

@@ -107,6 +107,9 @@ const UNREACHED: readonly [readonly Step[], ...(readonly Step[])[]] = [
   [{ state: 'sent' }, { state: 'rejected', cause: 'unsupported-channel' }, { state: 'expired' }],
 ];
 
+/** Final, and perhaps for good. */
+const FAILED: ReadonlySet<DeliveryState> = new Set(['undeliverable', 'failed', 'expired', 'rejected']);
+
 /** Kinds of requests of which the API may have made a message whatever its client learnt. */
 const MAYBE_TAKEN = new Set(['silent', 'never-answers', 'half-answer', 'broken', 'unrecognised', 'doubtful-4xx']);
 const TAKEN = new Set(['accepted', 'accepted-empty', 'cut-2xx']);
@@ -171,7 +174,10 @@ export function createProvider(
       for (const { state, cause = null } of random.pick(random.chance(plan.unreached) ? UNREACHED : REACHED)) {
         happensMs = Math.ceil(happensMs + random.scale(1, 5000));
         const atMs = world.wallMs + happensMs;
-        const event = reportOf({ ...ids, channel, state, cause, textHash, atMs, word: state });
+        // Of the number and not of `random`, so that all else is drawn as without it.
+        const isGone = FAILED.has(state) && number.charCodeAt(number.length - 1) % 3 > 0;
+        const why = cause ?? (isGone ? 'gone' : null);
+        const event = reportOf({ ...ids, channel, state, cause: why, textHash, atMs, word: state });
         // Time is the server's: its clock is right.
         later(happensMs + random.scale(0.01, 1) * plan.delayMs, () => tell({ event, about: reference, environment }));
       }

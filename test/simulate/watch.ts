@@ -309,7 +309,7 @@ function begun(
 
 /** By a rule that a claim asks. */
 function isLeftOut({ reason }: RowView): boolean {
-  return reason === 'suppressed' || reason === 'excluded' || reason === 'frequency-cap';
+  return reason === 'suppressed' || reason === 'unreachable' || reason === 'excluded' || reason === 'frequency-cap';
 }
 
 function hasFallen(row: RowView | undefined): boolean {

@@ -13,6 +13,8 @@ export interface RuleSet {
   readonly followsMs: number | null;
   readonly frequency: readonly Frequency[];
   readonly isCounted: boolean;
+  /** Who failed for good so often, and was not delivered to since, gets nothing; null: it does not count. */
+  readonly unreachable: { readonly after: number; readonly withinMs: number } | null;
   /** The environment sends to some people only. */
   readonly isFenced: boolean;
   readonly window: SendWindow | null;
@@ -109,6 +111,10 @@ function drawRules(random: Random, names: readonly string[], startMs: number, ow
     // Of the instant of the beginning and not of `random`, so that all else is drawn as without it.
     followsMs: own === 'gamma' && startMs % 3 === 0 ? (WAITS[startMs % WAITS.length] ?? HOUR) : null,
     isFenced: startMs % 4 === 1,
+    unreachable:
+      startMs % 3 > 0
+        ? { after: Math.floor(startMs / 3) % 4 === 0 ? 2 : 1, withinMs: HOUR * (2 + (startMs % 40)) }
+        : null,
     frequency: random.chance(0.6) ? Array.from({ length: random.pick([1, 1, 2]) }, () => drawCap(random)) : [],
     isCounted: random.chance(0.85),
     window: random.chance(0.6) ? drawWindow(random, startMs) : null,

@@ -1,4 +1,5 @@
 import type { PriceList } from '../../../src/content/price.ts';
+import type { Project } from '../../../src/model.ts';
 import { periodAt } from '../../../src/plan/budget.ts';
 import { judgeEnding, judgeLedger } from '../judge.ts';
 import { drawEnvironments, fromEnvironment, goodStart } from '../plan.ts';
@@ -364,6 +365,15 @@ function isOpen({ state }: { readonly state: string }): boolean {
   return state === 'pending' || state === 'failed' || state === 'deferred';
 }
 
+/** Its providers say which failures are permanent. */
+function withPermanentCodes(project: Project): Project {
+  const environments = [...project.environments].map(([name, environment]) => {
+    const mapping = { ...environment.webhook.mapping, permanent: ['30005'] };
+    return [name, { ...environment, webhook: { ...environment.webhook, mapping } }] as const;
+  });
+  return { ...project, environments: new Map(environments) };
+}
+
 /** The same campaign with other rules. */
 function withRules(
   edition: Edition,
@@ -386,7 +396,9 @@ function withRules(
   const wait = { written: `${followsMs}ms`, ms: followsMs ?? 0 };
   const after =
     followsMs === null ? null : { campaign: 'alpha', id: 'alpha', wait, unless: ['replied'] as const, place: {} };
-  const campaign = { ...plan.campaign, send, limits, exclude, after, frequency, isCounted };
+  const unreachable = rules.unreachable === null ? null : { ...rules.unreachable, place: {} };
+  const project = unreachable === null ? plan.campaign.project : withPermanentCodes(plan.campaign.project);
+  const campaign = { ...plan.campaign, project, send, limits, exclude, after, frequency, isCounted, unreachable };
   const environment = { ...plan.environment, budget };
   return { ...edition, plan: { ...plan, environment, campaign, fence: rules.isFenced ? cast.fence.fence : null } };
 }

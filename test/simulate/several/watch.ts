@@ -73,6 +73,15 @@ export function createRuleWatch(
     cast.lists[list]?.addresses.has(address) === true;
   const wasSuppressed = (address: string, list: number): boolean =>
     suppressedUntil.has(address) || heard.wasOptedOut(address) || cast.lists[list]?.addresses.has(address) === true;
+  /** They failed for good as often as the rule says, now or once `from` events had come in since `fromMs`. */
+  const isUnreachable = ({ unreachable }: RuleSet, address: string, fromMs: number, from: number): boolean => {
+    if (unreachable === null) return false;
+    const { after, withinMs } = unreachable;
+    for (let told = heard.told.length; told >= from; told--) {
+      if (heard.failures(address, fromMs - withinMs, told) >= after) return true;
+    }
+    return false;
+  };
   /** Who was left out and why, with the name of the campaign: a later start changes none of it. */
   const leftOutBefore = new Set<string>();
 
@@ -107,6 +116,7 @@ export function createRuleWatch(
       const inFlight = new Set<string>();
       const canary = createCanaryWatch(world, own, rules, () => inFlight.size);
       let beganMs = world.wallMs;
+      let toldBefore = heard.told.length;
       /** State and reason of each row after the last transaction. */
       let known = new Map<string, string>();
       const object = (what: string): void => world.object(`${own.name}: ${what}`);
@@ -118,6 +128,7 @@ export function createRuleWatch(
         const isRight =
           leftOutBefore.has(said) ||
           (reason === 'suppressed' && wasSuppressed(address, list)) ||
+          (reason === 'unreachable' && isUnreachable(rules, address, beganMs, toldBefore)) ||
           (reason === 'excluded' && others(own).some((other) => isNamed(either, other) && other.claims.has(address))) ||
           (reason === 'frequency-cap' && either.some((one) => isCapped(own, one, address, beganMs, false))) ||
           (reason === 'fenced' && rules.isFenced && !cast.fence.addresses.has(address)) ||
@@ -166,6 +177,7 @@ export function createRuleWatch(
       return {
         begins() {
           beganMs = world.wallMs;
+          toldBefore = heard.told.length;
           known = new Map(own.view.rows.map((row) => [placeOf(row), `${row.state} ${row.reason}`]));
           canary.begins();
         },
@@ -185,6 +197,8 @@ export function createRuleWatch(
             const person = personOf(address);
             if (heard.isOptedOut(address) && !isAboutThis(own, address)) world.cover('posted about another topic');
             if (isSuppressed(own, address, list)) object(`posts to ${address}, who is suppressed`);
+            if (isUnreachable(rules, address, world.wallMs, heard.told.length))
+              object(`posts to ${address}, who is out of reach`);
             if (rules.isFenced && !cast.fence.addresses.has(address)) object(`posts to ${address}, behind the fence`);
             if (rules.window !== null && !isInside(rules.window, person, world.wallMs)) {
               object(`posts to ${address} outside their window, at ${new Date(world.wallMs).toISOString()}`);
@@ -233,6 +247,7 @@ const REACHED = new Set(['accepted', 'in-doubt', 'claimed']);
 
 /** Reasons that a recipient is left out by a rule, for now or for good. */
 const RULES = new Set([
+  'unreachable',
   'fenced',
   'suppressed',
   'excluded',
@@ -248,6 +263,7 @@ const RULES = new Set([
 
 /** Of those, for good. */
 const FINAL = new Set([
+  'unreachable',
   'suppressed',
   'fenced',
   'excluded',
