@@ -43,7 +43,8 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
   const closeRows = connection.statement(CLOSE_ROWS);
   const close = connection.statement(CLOSE);
   const nextPending = connection.query(
-    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason, variant FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason, variant, parts, cost_micros
+      FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -134,6 +135,11 @@ function pendingRow(row: StepRow, step: number, used: readonly Channel[]): Pendi
     attempts: Number(row[2]),
     used,
     ...(step === 0 ? {} : { variant: row[6] as string | null }),
+    facts: {
+      variant: row[6] as string | null,
+      parts: row[7] as number | null,
+      costMicros: row[8] as number | null,
+    },
     ...resendOf(row[4]),
     ...isLimited,
   };

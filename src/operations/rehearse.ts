@@ -10,6 +10,7 @@ import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
 import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
 import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
+import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DueItem, due } from './due.ts';
@@ -65,8 +66,8 @@ export const REHEARSE = {
 export interface RehearseOptions extends ProjectOptions, OptionsOf<typeof REHEARSE> {
   /** Ends it; the promise rejects (exit 130). Default: no signal. */
   readonly signal?: AbortSignal;
-  /** Called about once for each virtual day or so, with the instant that was reached, in ms since 1970. */
-  readonly onReached?: (nowMs: number) => void;
+  /** @internal How far it is, in hours of virtual time. */
+  readonly meter?: Meter;
   /** @internal For tests: gets the ledger that was played on, before it is deleted. */
   readonly onPlayed?: (ledger: Ledger) => void;
 }
@@ -143,9 +144,10 @@ interface Part {
  * schedules, when windows open, when a follow-up is due; and each hour while anything is refused or paused.
  */
 async function play({ all, options, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
-  const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], onReached } = options;
+  const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], meter } = options;
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
+  if (meter !== undefined) meter.total = Math.ceil((untilMs - startMs) / HOUR_MS);
   const parts = all.map((one): Part => ({ one, wakes: new Set(), calls: 0, isBusy: false }));
   const asked = new Set<number>();
   let failed: unknown = null;
@@ -163,7 +165,7 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
   const call = (): void => {
     const nowMs = time.nowMs;
     asked.delete(nowMs);
-    onReached?.(nowMs);
+    if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
     const isDue = ({ wakes }: Part): boolean => [...wakes].some((ms) => ms <= nowMs);
     const due = parts.filter((part) => !part.isBusy && (part.calls > 0 || isDue(part)));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;

@@ -20,7 +20,9 @@ export function rehearsalText(rehearsal: Rehearsal, width: number): string {
     `${verdictOf(rehearsal, formats)}\n`,
     table(dayRows, [{}, ...figures], { width, indent: 2 }),
     table(rows, columns, { width, indent: 2 }),
-    most === undefined ? '' : `${peopleWords(rehearsal, formats)}\n${people.join('')}`,
+    most === undefined
+      ? ''
+      : `${peopleWords(rehearsal, formats)}${people.length === 0 ? '.' : ':'}\n${people.join('')}`,
     `Assumed: ${assumed.join(' ')}\n`,
   ];
   return blocks.filter((block) => block !== '').join('\n');
@@ -74,9 +76,11 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   ].join('; ');
 }
 
-function peopleWords({ most }: Rehearsal, formats: Formats): string {
-  if (most === undefined || most.people === 0) return `No person gets more than ${formats.number(most?.limit ?? 0)}.`;
-  return `${formats.count(most.people, 'person', 'people')} would get more than ${formats.number(most.limit)} messages:`;
+/** How many people would get more than the limit. */
+export function peopleWords({ most }: Rehearsal, formats: Formats): string {
+  if (most === undefined || most.people === 0)
+    return `No person gets more than ${formats.number(most?.limit ?? 0)} messages`;
+  return `${formats.count(most.people, 'person', 'people')} would get more than ${formats.number(most.limit)} messages`;
 }
 
 function figuresOf(sum: Omit<RehearsedDay, 'day'>, { currency }: Rehearsal, formats: Formats): readonly string[] {

@@ -33,6 +33,8 @@ export interface SendTask {
   readonly used: readonly Channel[];
   /** Attempts at this channel step in earlier starts. */
   readonly before: number;
+  /** What the ledger has of its message; absent: the same, or an earlier start has sent it. */
+  readonly kept?: PendingRow['facts'] | undefined;
   /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
   readonly byReport?: SentMessage | undefined;
 }
@@ -278,12 +280,12 @@ export async function backOff(attempts: number, retryAfterMs: number | null, con
 /** Undefined where the campaign has no fallback left for it. */
 export function taskOf(
   decided: SendDecision,
-  { step, used, attempts, byReport, resend }: PendingRow,
+  { step, used, attempts, byReport, resend, facts }: PendingRow,
 ): SendTask | undefined {
   const decision = resend === undefined ? decided : { ...decided, resend };
   const message = step === 0 ? decision : unused(decision, used);
   if (message === undefined) return undefined;
-  return { decision, message, step, used, before: attempts, byReport };
+  return { decision, message, step, used, before: attempts, kept: facts, byReport };
 }
 
 /** The next channel step if this one cannot be received; undefined after the last. */

@@ -186,10 +186,16 @@ export async function openWork(
     attempts,
     expand: plan.expander(startMs, { secrets, now }),
     fence,
-    claimOf({ decision, message, step, before }, made) {
+    claimOf({ decision, message, step, before, kept }, made) {
       const { row, key, recipient } = decision;
       // Nor the current message of recipients with an earlier attempt: the campaign may have been amended since.
-      const isNew = step > 0 || decidesLate || before > 0;
+      // A recipient who waited was loaded without a message.
+      const hasWaited =
+        kept !== undefined &&
+        (kept.parts !== (message.sms?.parts ?? null) ||
+          kept.variant !== decision.variant ||
+          kept.costMicros !== costOf(message));
+      const isNew = step > 0 || decidesLate || before > 0 || hasWaited;
       return {
         row,
         step,

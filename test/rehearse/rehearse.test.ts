@@ -216,3 +216,29 @@ describe('handbill rehearse', () => {
     expect([status, stderr]).toEqual([2, expect.stringContaining('No campaign here has a schedule')]);
   });
 });
+
+describe('other forms', () => {
+  const files = { ...campaign('hello', DAILY), ...campaign('few', `${DAILY}\nlimits: { minRecipients: 50 }`) };
+
+  it('is a page without a script that holds no address in clear', async () => {
+    using project = createProject(files);
+    const args = ['rehearse', '--days', '2', '--most', '1', '--format', 'html'];
+    const { stdout } = await runHere(args, { cwd: project.root, now: () => START });
+    expect(stdout).not.toMatch(/<script|\+4477009|NaN|undefined/);
+    expect(stdout).toContain('cannot begin');
+  });
+
+  it('is a calendar whose lines are short, with one event an occurrence', async () => {
+    using project = createProject(files);
+    const args = ['rehearse', '--days', '2', '--format', 'ics'];
+    const { stdout } = await runHere(args, { cwd: project.root, now: () => START });
+    expect(stdout.match(/^UID:.*$/gm)).toEqual([
+      'UID:sandbox/few/2026-11-30T09:00:00Z@handbill\r',
+      'UID:sandbox/hello/2026-11-30T09:00:00Z@handbill\r',
+      'UID:sandbox/few/2026-12-01T09:00:00Z@handbill\r',
+      'UID:sandbox/hello/2026-12-01T09:00:00Z@handbill\r',
+    ]);
+    expect(stdout).toContain('DTSTART:20261130T090000Z\r\nDTEND:20261130T090000Z\r\nSUMMARY:hello: 12 messages\r\n');
+    expect(stdout.split('\r\n').every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
+  });
+});

@@ -10,12 +10,13 @@ import { jsonText } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { withProgress } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
 
 const FLAGS = {
   ...REHEARSE,
   ledger: OPTIONS.ledger,
-  format: formatOption(['text', 'json']),
+  format: formatOption(['text', 'json', 'html', 'ics']),
   ...WRITING,
 } as const satisfies OptionTable;
 
@@ -28,21 +29,29 @@ export function configure(command: Command, context: CommandContext): void {
   );
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill rehearse --env production', 'the next 14 days'],
+    ['handbill rehearse --format html -o days.html', 'a page to share; ics: a calendar'],
     ['handbill rehearse --env production --days 31 --most 4', 'a month, and who would get more than four messages'],
   ]).action(async (paths: readonly string[], flags: RehearseFlags) => {
     const signals = watchSignals(context.err);
     try {
       const options = { ...flags, ...optionsHere(context, flags.ledger), signal: signals.first };
-      const result = await rehearse(paths, options);
-      const width = context.tableWidth ?? context.width;
-      const text = flags.format === 'json' ? jsonOf(result) : rehearsalText(result, width);
-      await writeResult([text], flags, context);
-      if (flags.format === 'text') complain(context, result.diagnostics, { limit: 20 });
+      const { quiet = false, output } = flags;
+      const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
+      const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
+      await writeResult([await textOf(result, flags.format, context)], flags, context);
+      if (flags.format !== 'json') complain(context, result.diagnostics, { limit: 20 });
       context.exit(signals.status() ?? result.exit);
     } finally {
       signals.stop();
     }
   });
+}
+
+async function textOf(result: Rehearsal, format: RehearseFlags['format'], context: CommandContext): Promise<string> {
+  if (format === 'json') return jsonOf(result);
+  if (format === 'html') return (await import('../../web/rehearsal.ts')).rehearsalPage(result);
+  if (format === 'ics') return (await import('../../report/rehearsal-ics.ts')).rehearsalCalendar(result);
+  return rehearsalText(result, context.tableWidth ?? context.width);
 }
 
 /** One document, described by schemas/rehearsal.schema.json. */

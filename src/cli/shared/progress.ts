@@ -114,7 +114,7 @@ function createRate(): (shown: Pick<Shown, 'done'>, nowMs: number) => number | n
 
 export interface Work {
   readonly label: string;
-  readonly unit: 'bytes' | 'rows';
+  readonly unit: 'bytes' | 'rows' | 'hours';
   readonly quiet: boolean;
   /** Results go to a file, so stdout is not read meanwhile. */
   readonly toFile?: boolean;
@@ -203,7 +203,7 @@ export interface Shown {
   /** 0: unknown. */
   readonly total: number;
   /** Bytes are shown in MB; null: what is counted goes without saying. */
-  readonly unit: 'bytes' | 'rows' | null;
+  readonly unit: 'bytes' | 'rows' | 'hours' | null;
   readonly instead?: string;
   /** The outcomes so far: `1,190 ok`. */
   readonly more?: readonly string[];

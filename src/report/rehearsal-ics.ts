@@ -1,0 +1,53 @@
+import type { Rehearsal, RehearsedOccurrence } from '../model.ts';
+import { createFormats, type Formats } from './locale.ts';
+import { whatWords } from './rehearsal-text.ts';
+
+/** A calendar (RFC 5545) with an event for each occurrence. Its events keep their identity from one call to the next. */
+export function rehearsalCalendar(rehearsal: Rehearsal): string {
+  const formats = createFormats(rehearsal.locale, rehearsal.timeZone);
+  const events = rehearsal.occurrences.flatMap((one) => eventOf(one, rehearsal, formats));
+  const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//handbill//rehearse//EN', ...events, 'END:VCALENDAR'];
+  return lines.map((line) => `${folded(line)}\r\n`).join('');
+}
+
+function eventOf(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): readonly string[] {
+  const { campaign, occurrence, state, messages, begins, ends } = one;
+  const from = begins ?? occurrence;
+  if (Number.isNaN(Date.parse(from))) return [];
+  const isUnsent = state === 'refused' || state === 'missed';
+  const summary = `${campaign}: ${isUnsent ? state : formats.count(messages, 'message')}`;
+  const words = whatWords(one, rehearsal, formats);
+  return [
+    'BEGIN:VEVENT',
+    `UID:${escaped(`${rehearsal.environment}/${campaign}/${occurrence}`)}@handbill`,
+    `DTSTAMP:${instant(rehearsal.from)}`,
+    `DTSTART:${instant(from)}`,
+    `DTEND:${instant(ends ?? from)}`,
+    `SUMMARY:${escaped(summary)}`,
+    ...(words === '' ? [] : [`DESCRIPTION:${escaped(words)}`]),
+    'END:VEVENT',
+  ];
+}
+
+/** `20261130T090000Z` */
+function instant(iso: string): string {
+  return `${new Date(iso).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\;,]/g, (found) => `\\${found}`).replaceAll(/\r?\n/g, '\\n');
+}
+
+/** Lines of at most 75 bytes: the others begin with a space. */
+function folded(line: string): string {
+  const lines: string[] = [];
+  let last = '';
+  for (const character of line) {
+    if (Buffer.byteLength(last + character) > 74) {
+      lines.push(last);
+      last = '';
+    }
+    last += character;
+  }
+  return [...lines, last].join('\r\n ');
+}
