@@ -4,6 +4,7 @@ import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { DUE_CODES, type Project, type Rehearsal, type RehearsedDay, type RehearsedOccurrence } from '../model.ts';
+import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
@@ -141,7 +142,7 @@ interface Part {
 
 /**
  * Calls `due` whenever a call of the real one, at each `--every`, would find anything to do: at the instants of
- * schedules, when windows open, when a follow-up is due; and each hour while anything is refused or paused.
+ * schedules, when windows open, when a follow-up is due, when a budget begins again; and each hour while a run is open.
  */
 async function play({ all, options, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
   const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], meter } = options;
@@ -232,8 +233,12 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
     const report = result?.report;
     for (const opens of [report?.opensAt, report?.winnerAt]) if (opens !== undefined) wake(part, Date.parse(opens));
     const isOpen = report !== undefined && report.state !== 'finished' && report.opensAt === undefined;
-    const isLeft = action === 'leave' && why !== 'late' && why !== 'superseded' && why !== 'halted';
-    if (isOpen || isLeft || action === 'refuse') wake(part, time.nowMs + HOUR_MS);
+    const isWaiting = action === 'leave' && (why === 'waiting' || why === 'running');
+    if (isOpen || isWaiting) wake(part, time.nowMs + HOUR_MS);
+    const { budget } = environmentOf(part.one.campaign, environment);
+    const isOver = why === 'over-budget' || report?.halt?.rule === 'over-budget';
+    const { timeZone } = part.one.campaign.project;
+    if (budget !== null && isOver) wake(part, periodAt(budget.per, time.nowMs, timeZone).endsMs);
     if (report === undefined) return;
     for (const follower of parts) {
       const { after } = follower.one.campaign;

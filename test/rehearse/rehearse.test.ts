@@ -233,10 +233,10 @@ describe('other forms', () => {
     const args = ['rehearse', '--days', '2', '--format', 'ics'];
     const { stdout } = await runHere(args, { cwd: project.root, now: () => START });
     expect(stdout.match(/^UID:.*$/gm)).toEqual([
-      'UID:sandbox/few/2026-11-30T09:00:00Z@handbill\r',
-      'UID:sandbox/hello/2026-11-30T09:00:00Z@handbill\r',
-      'UID:sandbox/few/2026-12-01T09:00:00Z@handbill\r',
-      'UID:sandbox/hello/2026-12-01T09:00:00Z@handbill\r',
+      'UID:sandbox/few/2026-11-30T09:00:00Z@handbill',
+      'UID:sandbox/hello/2026-11-30T09:00:00Z@handbill',
+      'UID:sandbox/few/2026-12-01T09:00:00Z@handbill',
+      'UID:sandbox/hello/2026-12-01T09:00:00Z@handbill',
     ]);
     expect(stdout).toContain('DTSTART:20261130T090000Z\r\nDTEND:20261130T090000Z\r\nSUMMARY:hello: 12 messages\r\n');
     expect(stdout.split('\r\n').every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
