@@ -33,7 +33,7 @@ export interface SendTask {
   readonly used: readonly Channel[];
   /** Attempts at this channel step in earlier starts. */
   readonly before: number;
-  /** What the ledger has of its message; absent: the same, or an earlier start has sent it. */
+  /** Facts of its message in the ledger, where they were read. */
   readonly kept?: PendingRow['facts'] | undefined;
   /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
   readonly byReport?: SentMessage | undefined;

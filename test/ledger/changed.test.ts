@@ -65,7 +65,9 @@ describe('an address that was corrected', () => {
     expect(ledger.reopenCorrected(run, LATER)).toBe(1);
     expect(ledger.reopenCorrected(run, LATER)).toBe(0);
     const { run: started } = ledger.start(run, LATER);
-    expect(ledger.pending(started, -1, 9)).toEqual([{ row: 0, step: 0, key: 'ann', attempts: 1, used: [], resend: 1 }]);
+    expect(ledger.pending(started, -1, 9)).toMatchObject([
+      { row: 0, step: 0, key: 'ann', attempts: 1, used: [], resend: 1 },
+    ]);
     expect(ledger.commit(started, [], [claim(0, 'ann', 'a2', 1)], LATER)).toEqual(['claimed']);
     expect(ledger.commit(started, [], [claim(0, 'ann', 'a2', 1)], LATER)).toEqual(['taken']);
     ledger.commit(started, [resultOf(0, { attempts: 2, messageId: 'second' })], [], LATER);
