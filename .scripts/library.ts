@@ -124,9 +124,11 @@ function typeOf({ flag = '<>', kind, range, choices }: OptionSpec): string {
       ? choices.map((choice) => `'${choice}'`).join(' | ')
       : kind === 'codes'
         ? 'readonly Allowable[]'
-        : range !== undefined || kind === 'duration' || kind === 'instant' || kind === 'rate'
-          ? 'number'
-          : 'string';
+        : kind === 'shares'
+          ? '{ delivered?: number; replied?: number; optedOut?: number }'
+          : range !== undefined || kind === 'duration' || kind === 'instant' || kind === 'rate'
+            ? 'number'
+            : 'string';
   return flag.includes('...') ? `readonly ${choices === undefined ? word : `(${word})`}[]` : word;
 }
 

@@ -37,6 +37,19 @@ export interface RehearsedOccurrence {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Shares of the accepted messages, from 0 to 1. Only people who have the message answer it. */
+export interface AssumedShares {
+  readonly delivered: number;
+  /** Answered, but not to opt out. */
+  readonly replied: number;
+  readonly optedOut: number;
+}
+
+export interface AssumedFeedback extends AssumedShares {
+  /** Another one draws other people. */
+  readonly seed: number;
+}
+
 export interface Rehearsal {
   readonly version: 1;
   readonly environment: string;
@@ -50,6 +63,8 @@ export interface Rehearsal {
   readonly everyMs: number;
   /** Sentences for what no file says. */
   readonly assumed: readonly string[];
+  /** The delivery reports and replies that come; absent: none do. */
+  readonly assume?: AssumedFeedback;
   readonly days: readonly RehearsedDay[];
   /** In the order in which they are due. */
   readonly occurrences: readonly RehearsedOccurrence[];

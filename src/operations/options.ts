@@ -1,6 +1,14 @@
 import process from 'node:process';
 import { CODES, type Diagnostic, type HandbillError, problem, refuse } from '../errors.ts';
-import { ALLOWABLE, ALLOWABLE_CODES, type Allowable, NEVER_ALLOWED, RETRIES, type Retry } from '../model.ts';
+import {
+  ALLOWABLE,
+  ALLOWABLE_CODES,
+  type Allowable,
+  type AssumedShares,
+  NEVER_ALLOWED,
+  RETRIES,
+  type Retry,
+} from '../model.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { listWithAnd } from '../util/words.ts';
 
@@ -103,6 +111,8 @@ interface OptionKinds {
   readonly host: string;
   /** From 0 to 1; on the command line in per cent. */
   readonly share: number;
+  /** From 0 to 1; on the command line `delivered=95%,replied=3%`. */
+  readonly shares: Partial<AssumedShares>;
   /** In ms, several with commas. */
   readonly waits: number;
   /** Words of `choices`, several with commas. */

@@ -3,11 +3,21 @@ import { join } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import { DUE_CODES, type Project, type Rehearsal, type RehearsedDay, type RehearsedOccurrence } from '../model.ts';
+import {
+  type AssumedFeedback,
+  type Campaign,
+  DUE_CODES,
+  type Project,
+  type Rehearsal,
+  type RehearsedDay,
+  type RehearsedOccurrence,
+} from '../model.ts';
 import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
+import { createFeedback } from '../send/assumed.ts';
+import { joinReplies } from '../send/deliveries.ts';
 import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
 import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
@@ -28,6 +38,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { type Following, nothingScheduled, readScheduled, type Scheduled, severalProjects } from './schedule.ts';
+import { needsReports } from './send-once.ts';
 
 export const REHEARSE = {
   environment: OPTIONS.environment,
@@ -60,6 +71,20 @@ export const REHEARSE = {
     without: 'only how many the busiest has',
     range: [1, 1000, 'whole'],
   },
+  assume: {
+    flag: '--assume <shares>',
+    says: 'delivery reports and replies that come: shares of the accepted messages',
+    inHelp: ', such as delivered=95%,replied=3%,opted-out=0.5%; the rest is not delivered',
+    more: 'Each from 0 to 1; `delivered` is 1 where it is left out, the others 0. The rest is not delivered.',
+    kind: 'shares',
+    without: 'none come',
+  },
+  seed: {
+    flag: '--seed <n>',
+    says: 'with --assume: another number draws other people',
+    range: [0, 2 ** 31, 'whole'],
+    preset: 1,
+  },
   allow: allowOption(DUE_CODES),
 } as const satisfies OptionTable;
 
@@ -87,6 +112,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   checkNumbers(given, REHEARSE);
   checkAllow(given, DUE_CODES);
   const options = withDefaults(given);
+  const assume = assumedOf(given);
   const { cwd, env, ledger } = options;
   const startMs = options.now();
   const found = await readScheduled(paths, { cwd, env, now: startMs, ledger });
@@ -104,7 +130,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
     const dayOf = createDayOf(project.timeZone);
     const fromMs = Math.max(startMs, options.from ?? startMs);
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, project.timeZone);
-    const stage: Stage = { all, options, copy, startMs, untilMs, time: createVirtualTime(startMs) };
+    const stage: Stage = { all, options, assume, copy, startMs, untilMs, time: createVirtualTime(startMs) };
     const items = await play(stage);
     using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
     options.onPlayed?.(played);
@@ -117,6 +143,8 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
 interface Stage {
   readonly all: readonly (Scheduled | Following)[];
   readonly options: RehearseOptions & ResolvedOptions;
+  /** Null: no reports and replies come. */
+  readonly assume: AssumedFeedback | null;
   /** The ledger that is played on. */
   readonly copy: string;
   readonly startMs: number;
@@ -144,7 +172,7 @@ interface Part {
  * Calls `due` whenever a call of the real one, at each `--every`, would find anything to do: at the instants of
  * schedules, when windows open, when a follow-up is due, when a budget begins again; and each hour while a run is open.
  */
-async function play({ all, options, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
+async function play({ all, options, assume, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
   const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], meter } = options;
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
@@ -152,6 +180,24 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
   const parts = all.map((one): Part => ({ one, wakes: new Set(), calls: 0, isBusy: false }));
   const asked = new Set<number>();
   let failed: unknown = null;
+  using ledger = assume === null ? null : openLedger(copy, { mode: 'write', nowMs: startMs, isCopy: true });
+  const follow =
+    assume === null || ledger === null
+      ? () => () => undefined
+      : createFeedback({
+          assume,
+          time,
+          isAsked: (campaign) => dependsOnFeedback(campaign, all),
+          store(some, { id, fallbacks, project: { webhook } }) {
+            const facts = { nowMs: time.nowMs, source: 'rehearsal', environment, ...webhook.replies };
+            ledger.events.record(some, facts);
+            // A STOP is about everything until its message is found.
+            if (facts.stopEnds === 'topic') joinReplies(ledger, { ...webhook.replies, now: () => time.nowMs });
+            // A start waits at a gate for longer than reports need; a fallback needs another start.
+            const part = parts.find(({ one }) => one.campaign.id === id);
+            if (part !== undefined && fallbacks.length > 0) wake(part, time.nowMs);
+          },
+        });
 
   const wake = (part: Part, ms: number): void => {
     if (ms >= untilMs) return;
@@ -163,11 +209,11 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
     asked.add(tickMs);
     time.at(tickMs, call);
   };
+  const isDue = ({ wakes }: Part): boolean => [...wakes].some((ms) => ms <= time.nowMs);
   const call = (): void => {
     const nowMs = time.nowMs;
     asked.delete(nowMs);
     if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
-    const isDue = ({ wakes }: Part): boolean => [...wakes].some((ms) => ms <= nowMs);
     const due = parts.filter((part) => !part.isBusy && (part.calls > 0 || isDue(part)));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
     // Another call sends what this one does not come to, because its first campaign takes long.
@@ -190,7 +236,10 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
       current.isBusy = false;
       current.calls -= 1;
       left.delete(current);
+      // A report may have come before the call was over.
+      if (isDue(current)) wake(current, time.nowMs);
     };
+    const heard = follow();
     const rehearsal: RehearsedWorld = {
       timers: time.timers,
       pauseLookMs: DAY_MS,
@@ -216,6 +265,7 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
               current = chosen.find(({ one }) => one.campaign.file === event.campaign.file) ?? null;
               if (current !== null) current.isBusy = true;
             }
+            if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
             if (current !== null) plan(current, event.item);
@@ -258,6 +308,31 @@ async function play({ all, options, copy, startMs, untilMs, time }: Stage): Prom
   return said;
 }
 
+/** A gate, a winner, a fallback or a follow-up can need them. */
+function dependsOnFeedback(campaign: Campaign, all: Stage['all']): boolean {
+  const isFollowed = all.some(({ campaign: { after } }) => after?.id === campaign.id && after.unless.length > 0);
+  return isFollowed || campaign.fallbacks.length > 0 || needsReports(campaign);
+}
+
+/** @throws HandbillError exit 2: they are no shares, or are more than there are messages */
+function assumedOf({ assume, seed = REHEARSE.seed.preset }: RehearseOptions): AssumedFeedback | null {
+  if (assume === undefined) return null;
+  const { delivered = 1, replied = 0, optedOut = 0 } = assume;
+  if ([delivered, replied, optedOut].some((part) => !(part >= 0 && part <= 1))) {
+    throw refuse(problem('usage', 'A share in "assume" is not a number from 0 to 1.'));
+  }
+  if (replied + optedOut <= delivered + ROUNDING) return { delivered, replied, optedOut, seed };
+  const message = `More people would answer (${percent(replied + optedOut)}) than have the message (${percent(delivered)}).`;
+  throw refuse(problem('usage', message, { hint: 'Raise the share that is delivered, or lower the others.' }));
+}
+
+/** Shares are no exact doubles. */
+const ROUNDING = 1e-9;
+
+function percent(part: number): string {
+  return `${Number((part * 100).toPrecision(12))}%`;
+}
+
 /** When runs that began before these days go on, and follow-ups of them are due, in ms since 1970. */
 function waitsBefore(
   { campaign }: Scheduled | Following,
@@ -282,7 +357,7 @@ interface Played extends Stage {
 }
 
 async function resultOf(stage: Played): Promise<Rehearsal> {
-  const { all, options, fromMs, untilMs, played, dayOf, refused } = stage;
+  const { all, options, assume, fromMs, untilMs, played, dayOf, refused } = stage;
   const { environment = 'sandbox', everyMs = EVERY_MS, most } = options;
   const [first] = all;
   if (first === undefined) throw new Error('a rehearsal has a campaign');
@@ -313,6 +388,7 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
     locale: project.locale,
     everyMs,
     assumed: assumptionsOf(stage),
+    ...(assume === null ? {} : { assume }),
     days: shown(days),
     occurrences,
     busiest: busy.people[0]?.messages ?? 0,
@@ -419,7 +495,7 @@ function occurrencesOf(
 }
 
 /** Sentences for all that the files do not say. */
-function assumptionsOf({ all, options }: Stage): readonly string[] {
+function assumptionsOf({ all, options, assume }: Stage): readonly string[] {
   const { everyMs = EVERY_MS, environment = 'sandbox' } = options;
   const where = all.map(({ campaign }) => environmentOf(campaign, environment));
   const isUnbounded = all.some(
@@ -429,10 +505,22 @@ function assumptionsOf({ all, options }: Stage): readonly string[] {
     `\`handbill due\` is called every ${everyMs / 60_000} min.`,
     'Files and lists stay as they are now.',
     'The API accepts every message.',
+    ...feedbackWords(assume, all),
     ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
     ...(where.some(({ approval }) => approval !== null) ? ['An approval that is missing is given in time.'] : []),
     ...(where.some(({ git }) => git !== null) ? ['The commit is one that `git` in handbill.yaml allows.'] : []),
   ];
+}
+
+function feedbackWords(assume: AssumedFeedback | null, all: Stage['all']): readonly string[] {
+  const isMissed = assume === null && all.some(({ campaign }) => dependsOnFeedback(campaign, all));
+  if (assume === null) return isMissed ? ['No delivery reports and no replies come: see --assume.'] : [];
+  const { delivered, replied, optedOut, seed } = assume;
+  const answers =
+    replied + optedOut === 0
+      ? ''
+      : `, ${percent(replied)} are answered and ${percent(optedOut)} answered with STOP within 6 h after that`;
+  return [`${percent(delivered)} of the messages are reported as delivered within 5 min${answers} (seed ${seed}).`];
 }
 
 function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Diagnostic[]): Project {

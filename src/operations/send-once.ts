@@ -390,7 +390,8 @@ async function prepareReports(listening: SendListenOptions, needs: Parameters<ty
   return await (await import('./send-listen.ts')).prepareListening(listening, needs);
 }
 
-function needsReports({ send, split }: Campaign): boolean {
+/** A winner or the gate of a canary. */
+export function needsReports({ send, split }: Campaign): boolean {
   const { decides } = split;
   return (decides !== null && decides.by !== 'accepted') || (send.canary !== null && asksReports(send.canary.gate));
 }

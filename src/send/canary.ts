@@ -134,7 +134,7 @@ interface GateContext {
     judge(isOver: boolean): ReportVerdict;
   } | null;
   readonly now: () => number;
-  readonly timers: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
+  readonly timers: Pick<Timers, 'sleep' | 'lateMs'> & Partial<Pick<Timers, 'monotonicMs'>>;
   readonly stopped: AbortSignal;
 }
 
@@ -194,7 +194,8 @@ export function createGate(context: GateContext): Gate {
         return false;
       }
       if (looks === 0) context.onEvent?.({ kind: 'waits', untilMs, why: 'reports' });
-      const tookMs = (context.timers.monotonicMs?.() ?? 0) - beganMs;
+      // In virtual time a scan takes none.
+      const tookMs = Math.max(context.timers.lateMs ?? 0, (context.timers.monotonicMs?.() ?? 0) - beganMs);
       await waitUntil(untilMs, Math.min(untilMs, now() + Math.max(LOOK_MS, LOOK_SHARE * tookMs)));
       if (stopped.aborted) return false;
     }

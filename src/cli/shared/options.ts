@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { OptionSpec, OptionTable } from '../../operations/options.ts';
+import { assumedShares } from '../../send/assumed.ts';
 import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
 
@@ -42,6 +43,7 @@ const PARSERS = {
   instant,
   rate: parser(ratePerSecond, 'Write it as 50/s, 600/min or 1000/h.'),
   share: parser(share, 'Give a share from 0% to 100%, such as 2.5%.'),
+  shares: parser(assumedShares, 'Write shares, each once, such as delivered=95%,replied=3%,opted-out=0.5%.'),
   waits: (text: string) => (text === 'none' ? [] : text.split(',').map((one) => wholeNumber(0, A_DAY_MS)(one.trim()))),
   // An empty name would be every address of this machine.
   host: parser(
