@@ -46,7 +46,7 @@ interface Message {
   readonly campaign: Campaign;
   readonly reference: string;
   readonly to: string;
-  /** Of its report or, if that has come, of the answer: in ms since 1970. */
+  /** The time of its report or, if that has come, of the answer; in ms since 1970. */
   readonly atMs: number;
   readonly isReported: boolean;
 }
