@@ -63,13 +63,18 @@ export function configure(command: Command, context: CommandContext): void {
   addOptions(add, ADD_FLAGS, context).action((addresses: readonly string[], given) =>
     addAll(addresses, given, context),
   );
-  const remove = command.command('remove <address...>').description('Takes them and their hashes off the list.');
+  const remove = command
+    .command('remove <address...>')
+    .description('Takes them and their hashes off the list. Without --topic, unreachable addresses are sent to again.');
   addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
     removeAll(addresses, given, context),
   );
   const list = command
     .command('list')
-    .description('Shows the list: addresses are masked in text, and whole in json and csv.');
+    .description(
+      'Shows the list, and in text and json the addresses that are unreachable by the rule of handbill.yaml. Addresses are ' +
+        'masked in text, and whole in json and csv.',
+    );
   addOptions(list, LIST_FLAGS, context).action((given) => listAll(given, context));
   const imports = command
     .command('import <file>')
