@@ -556,9 +556,15 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
     if (!isOpen(run) || ledger.isHeld(run)) return [];
     const { rows } = ledger.countOpen(run, { rejected: false });
     if (rows === 0) return [];
+    const open = `An older run of this campaign (${run.occurrence}) is open: ${countOf(rows, 'recipient')}`;
+    if (plan.campaign.recipients.each !== null && own === Number.POSITIVE_INFINITY) {
+      const hint = 'Each list must hold all times that are still to come (`send.each`).';
+      return [
+        warning('run-open', `${open} can no longer be sent to once this one begins, which takes it over.`, { hint }),
+      ];
+    }
     const hint = `If nothing more is to be sent of it: handbill runs close ${run.id}`;
-    const message = `An older run of this campaign (${run.occurrence}) is open: ${countOf(rows, 'recipient')} may still be sent to.`;
-    return [warning('run-open', message, { hint })];
+    return [warning('run-open', `${open} may still be sent to.`, { hint })];
   });
 }
 

@@ -167,6 +167,17 @@ export function describeEach(where: string, place: () => Promise<string | undefi
       ]);
     });
 
+    it('a run says beforehand which older one it takes over', async () => {
+      await using one = await begin({ rows: LIST });
+      await one.send(MONDAY);
+      const { diagnostics } = await one.send(MONDAY + MINUTE, { occurrence: 'later' });
+      expect(diagnostics.filter(({ code }) => code === 'run-open').map(({ message }) => message)).toEqual([
+        'An older run of this campaign (2026-11-30T06:00:00Z) is open: 3 recipients can no longer be sent to once this one begins, which takes it over.',
+      ]);
+      const again = await one.send(MONDAY + 2 * MINUTE, { occurrence: 'later' });
+      expect(again.diagnostics.filter(({ code }) => code === 'run-open')).toEqual([]);
+    });
+
     it('in an amended list too', async () => {
       await using one = await begin({ rows: LIST });
       await one.send(MONDAY);
