@@ -18,6 +18,7 @@ import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.t
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
+import { mostBeforeMs } from '../plan/each.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -582,7 +583,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
     const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
     // The ledger no longer knows recipients of a purged run, and a closed run sends nothing more.
     const isOver = run.purgedAtMs !== null || run.closedAtMs !== null;
-    const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
+    const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs, nowMs });
     return {
       occurrence,
       state,
@@ -697,10 +698,15 @@ function withFallbacks(
   ledger: Ledger,
   run: RunRecord,
   campaign: Campaign,
-  { instant, sinceMs }: { readonly instant: number | null; readonly sinceMs: number },
+  { instant, sinceMs, nowMs }: { readonly instant: number | null; readonly sinceMs: number; readonly nowMs: number },
 ): RunState {
   const state = stateOf(ledger, run);
   if (state !== 'finished' || instant === null || instant < sinceMs) return state;
+  const { recipients, send } = campaign;
+  // All times of a run that ended so long ago have come.
+  const lastMs =
+    recipients.each === null ? nowMs : (run.finishedAtMs ?? nowMs) + mostBeforeMs(recipients.each, send.window);
+  if (lastMs < nowMs) return state;
   return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
 }
 
