@@ -40,7 +40,6 @@ export function createRecipientReader(
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const zoneFaultOf = createZoneCheck();
-  const timeOf = spec.each === null ? null : createTimeReader(spec.each, columns, typed);
   // Decides the usual cases, one column or none, once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
@@ -49,7 +48,7 @@ export function createRecipientReader(
     return doubt !== null && spec.alsoInvalid.includes(doubt.kind) ? doubt : null;
   };
 
-  return function readRecipient(row) {
+  const read = (row: Row): Recipient | InvalidRow => {
     const { values } = row;
     if (values === null) return raggedRow(spec, row);
     const cell = values[to] ?? '';
@@ -66,19 +65,16 @@ export function createRecipientReader(
     const type = typed.length === 0 ? null : typeFault(typed, values);
     const zone = timeZone === null ? '' : (values[timeZone] ?? '');
     const badZone = zoneFaultOf(zone);
-    const atMs = timeOf === null ? 0 : timeOf(values, badZone === null ? zone : '');
-    const isReadable = atMs !== null && type === null && badZone === null;
-    if ('problem' in address || id === null || wrong !== null || id === '' || atMs === null || !isReadable) {
+    if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || badZone !== null) {
       // All faults at once, so that a row is not refused again after the first fix.
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
         ...(type === null ? [] : [wrongType(spec, row, type)]),
         ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
-        ...(atMs === null ? [withoutTime(spec, row, values[columns.indexOf(spec.each?.column ?? '')] ?? '')] : []),
       ]);
     }
-    const recipient: Recipient = {
+    return {
       row: row.row,
       line: row.line,
       key: id,
@@ -88,17 +84,30 @@ export function createRecipientReader(
       assigned: address.assigned,
       values: formatted.length === 0 ? values : withIsoDates(values, formatted),
     };
-    return timeOf === null ? recipient : { ...recipient, key: keyWithTime(id, atMs), atMs };
+  };
+  if (spec.each === null) return read;
+  const column = columns.indexOf(spec.each.column);
+  const timeOf = createTimeReader(spec.each, column, typed);
+  return (row) => {
+    const recipient = read(row);
+    if (row.values === null) return recipient;
+    const zone = timeZone === null ? '' : (row.values[timeZone] ?? '');
+    const cell = row.values[column] ?? '';
+    const atMs = timeOf(cell, zoneFaultOf(zone) === null ? zone : '');
+    if (atMs === null) {
+      const fault = withoutTime(spec, row, cell);
+      return isInvalidRow(recipient) ? joined([recipient, fault]) : fault;
+    }
+    return isInvalidRow(recipient) ? recipient : { ...recipient, key: keyWithTime(recipient.key, atMs), atMs };
   };
 }
 
 /** The time of a row. The number tells no zone here: it says where a phone is from, not where its owner is expected. */
 function createTimeReader(
-  { column, timeZone }: EachTime,
-  columns: readonly string[],
+  { timeZone }: EachTime,
+  index: number,
   typed: readonly TypedColumn[],
-): (values: readonly string[], zone: string) => number | null {
-  const index = columns.indexOf(column);
+): (cell: string, zone: string) => number | null {
   const format = typed.find((one) => one.index === index)?.format ?? null;
   const zones = new Map<string, (wallMs: number) => number>();
   const instantsIn = (name: string): ((wallMs: number) => number) => {
@@ -106,10 +115,8 @@ function createTimeReader(
     if (zones.size < MOST_ZONES) zones.set(name, found);
     return found;
   };
-  return (values, zone) =>
-    readCellTime(values[index] ?? '', format, (wallMs) =>
-      instantsIn(holdsNothing(zone) ? timeZone : trimBlanks(zone))(wallMs),
-    );
+  return (cell, zone) =>
+    readCellTime(cell, format, (wallMs) => instantsIn(holdsNothing(zone) ? timeZone : trimBlanks(zone))(wallMs));
 }
 
 /** Without a key the address is the person: a number in the one spelling for both. */
