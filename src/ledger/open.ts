@@ -1,6 +1,8 @@
-import { existsSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { HandbillError } from '../errors.ts';
+import { temporaryFault } from '../util/files.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { grants } from '../util/platform.ts';
 import type { Connection } from './connection.ts';
@@ -81,6 +83,23 @@ export function openToRead<T>(
       throw error;
     }
   });
+}
+
+/**
+ * Makes a private copy of one moment of a ledger, also while other processes write: a SQLite file that only this user can
+ * read, for work that must change nothing. Of no ledger, it is an empty one.
+ * @throws HandbillError exit 7: the ledger cannot be read, or the copy not written
+ */
+export function copyLedger(ledger: string, path: string, nowMs: number): void {
+  try {
+    // SQLite would make a file that others can read; it takes one that is empty.
+    closeSync(openSync(path, 'wx', 0o600));
+    using original = openExistingLedger(ledger, { nowMs });
+    original?.copyTo(path);
+    openForWriting(path, { mode: 'write', nowMs, isCopy: true }).close();
+  } catch (error) {
+    throw error instanceof HandbillError ? error : temporaryFault(error, dirname(path));
+  }
 }
 
 function openForWriting(path: string, options: LedgerOptions): Ledger {

@@ -410,7 +410,7 @@ export const SCHEMA: readonly string[] = [
   ...TRIGGERS.map(forSqlite),
 ];
 
-const MARKS = ['PRAGMA application_id = 1751280748', 'PRAGMA user_version = 1'];
+export const MARKS = ['PRAGMA application_id = 1751280748', 'PRAGMA user_version = 1'];
 
 /** Makes an empty database a ledger, all or nothing. Safe against a second process. */
 export function makeSchema(db: DatabaseSync, nowMs: number): void {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import { copyLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { Recorded } from '../ledger/records.ts';
 import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
@@ -119,8 +119,10 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   const folder = needsFolder ? await makeTemporaryFolder('handbill-reconcile-') : null;
   try {
     const inputs = await spooled(found, folder, Readable.from(options.input ?? []));
-    const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
-    using ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
+    const { ledger: place } = reading.project;
+    const copy = dryRun && folder !== null ? join(folder.root, 'ledger.db') : null;
+    if (copy !== null) copyLedger(place, copy, now());
+    using ledger = openLedger(copy ?? place, { mode: 'write', nowMs: now(), isCopy: copy !== null });
     const { env, meter, signal } = options;
     const fetches = files.includes(API) ? { env, signal } : null;
     return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter, fetches });
@@ -369,20 +371,6 @@ function notUnderstood(
 function nothingUnderstood({ name }: EventFile, line: number): Error {
   const message = `Nothing in ${name} is a delivery report or a reply, as far as one can tell. Nothing of it was taken over.`;
   return refuse(problem('unread-event', message, { at: { file: name, line }, hint: HINT }));
-}
-
-/**
- * A consistent copy for a dry run, even while other processes write; only this user can read it. Without a ledger, a
- * path for a new one. Throws exit 7 if the ledger cannot be read, or the copy not written.
- */
-async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: number): Promise<string> {
-  const path = join(folder.root, 'ledger.db');
-  using original = openExistingLedger(ledger, { nowMs });
-  if (original === null) return path;
-  // SQLite would make a file that others can read; it takes one that is empty.
-  await (await open(path, 'wx', 0o600)).close();
-  original.copyTo(path);
-  return path;
 }
 
 /** Reports come within days; older runs would only be continued with `--allow too-late`. */

@@ -1,8 +1,7 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import { copyLedger, openExistingLedger, openLedger } from '../ledger/open.ts';
 import {
   type AssumedFeedback,
   type Campaign,
@@ -20,7 +19,7 @@ import { createFeedback } from '../send/assumed.ts';
 import { joinReplies } from '../send/deliveries.ts';
 import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
 import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
-import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
+import { makeTemporaryFolder } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
@@ -124,9 +123,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
     const copy = join(folder.root, 'ledger.db');
-    await copyLedger(project.ledger, copy, startMs).catch((error: unknown) => {
-      throw error instanceof HandbillError ? error : temporaryFault(error, folder.root);
-    });
+    copyLedger(project.ledger, copy, startMs);
     const dayOf = createDayOf(project.timeZone);
     const fromMs = Math.max(startMs, options.from ?? startMs);
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, project.timeZone);
@@ -528,18 +525,12 @@ function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Di
   if (first === undefined) throw refused.length > 0 ? refuse(...refused) : nothingScheduled();
   const stranger = rest.find(({ project }) => project.root !== first.project.root);
   if (stranger !== undefined) throw severalProjects(first, stranger);
+  const fault = all.find(({ ledgerFault }) => ledgerFault !== null)?.ledgerFault ?? null;
+  if (fault !== null) throw refuse(fault);
   return first.project;
 }
 
 function midnightAfter(fromMs: number, days: number, timeZone: string): number {
   const day = addDays(createDayOf(timeZone)(fromMs), { months: 0, days });
   return createInstantOf(timeZone)(day);
-}
-
-/** SQLite would make a file that others can read; it takes one that is empty. */
-async function copyLedger(ledger: string, path: string, nowMs: number): Promise<void> {
-  await (await open(path, 'wx', 0o600)).close();
-  using original = openExistingLedger(ledger, { nowMs });
-  if (original !== null) original.copyTo(path);
-  openLedger(path, { mode: 'write', nowMs, isCopy: true }).close();
 }

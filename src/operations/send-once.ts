@@ -67,7 +67,9 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
 
 /** See send.ts. First compares what the process remembers of an earlier start with the ledger. */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
-  const { plan, warnings } = await planOf(target, options, { nowMs: options.now(), sends: true });
+  // A rehearsal has a copy of the ledger that the project sends with.
+  const sends = options.rehearsal === undefined;
+  const { plan, warnings } = await planOf(target, options, { nowMs: options.now(), sends });
   options.onEvent?.({ kind: 'planned', plan });
   options.onEvent?.({ kind: 'warnings', warnings });
   return await sendPlan(plan, options, memory);

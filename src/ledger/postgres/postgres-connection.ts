@@ -15,6 +15,7 @@ import { ownChannel } from '../lists.ts';
 import type { RunLock } from '../lock.ts';
 import type { LoadRow, RunIdentity, RunRecord, WorkerStore } from '../records.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
+import { copyShared } from './copy.ts';
 import { workerStore } from './workers.ts';
 
 /**
@@ -204,15 +205,8 @@ export class PostgresConnection implements Connection {
 
   makeRoom(): void {}
 
-  copyTo(): void {
-    const hint =
-      'Leave --dry-run out: a file that is read twice has the effect of once. A backup first is made by pg_dump.';
-    throw new LedgerError(
-      'other',
-      problem('ledger-unusable', 'A shared ledger is not copied, so that nothing can be tried on a copy of it.', {
-        hint,
-      }),
-    );
+  copyTo(path: string): void {
+    copyShared(this, path);
   }
 
   #tryLock(high: number, low: number): boolean {
