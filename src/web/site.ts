@@ -1,5 +1,6 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import type { RunRecord } from '../ledger/records.ts';
+import type { Rehearsal } from '../model.ts';
 import type { CommandContext } from '../operations/context.ts';
 import type { PeopleOf } from '../operations/run-people.ts';
 import type { ScheduleResult } from '../operations/schedule.ts';
@@ -32,6 +33,8 @@ export interface Site {
   readonly people: PeopleOf;
   /** The schedules, from files that were read at most half a minute ago. */
   readonly coming: () => Promise<ScheduleResult>;
+  /** The coming days of an environment, played at most five minutes ago. */
+  readonly ahead: (environment: string) => Promise<Rehearsal>;
 }
 
 /** The messages of a recipient by channel, or why they cannot be shown. */

@@ -1,6 +1,8 @@
 import { HandbillError, problem, refuse } from '../errors.ts';
+import type { Rehearsal } from '../model.ts';
 import type { ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
+import { rehearse } from '../operations/rehearse.ts';
 import { sentCampaign } from '../operations/report.ts';
 import { createPeopleOf } from '../operations/run-people.ts';
 import { type ScheduleResult, schedule } from '../operations/schedule.ts';
@@ -62,6 +64,9 @@ export async function startServing(
     coming: createComing(() =>
       schedule(options.campaigns ?? [], { cwd, env, now, next: MOST_COMING, untilMs: now() + DAYS_AHEAD * DAY_MS }),
     ),
+    ahead: createAhead((environment) =>
+      rehearse(options.campaigns ?? [], { cwd, env, now, environment, days: DAYS_AHEAD, ledger: options.ledger }),
+    ),
   };
   let token: string | null = null;
   const { locale } = reading.project;
@@ -112,6 +117,20 @@ function createComing(read: () => Promise<ScheduleResult>): () => Promise<Schedu
       return { campaigns: [], followUps: [], refused: [], missed: [], pauses: [] };
     });
     return last;
+  };
+}
+
+/** Days are played again after five minutes, and one environment's at a time. */
+function createAhead(play: (environment: string) => Promise<Rehearsal>): (environment: string) => Promise<Rehearsal> {
+  const kept = new Map<string, { readonly untilMs: number; readonly played: Promise<Rehearsal> }>();
+  let last: Promise<unknown> = Promise.resolve();
+  return (environment) => {
+    const found = kept.get(environment);
+    if (found !== undefined && performance.now() < found.untilMs) return found.played;
+    const played = last.then(() => play(environment));
+    last = played.catch(() => undefined);
+    kept.set(environment, { untilMs: performance.now() + 300_000, played });
+    return played;
   };
 }
 

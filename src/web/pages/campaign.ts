@@ -76,7 +76,11 @@ async function nextSection({ formats, nowMs }: View, campaign: Own | null): Prom
     dates.length === 0
       ? html`<p>Not any more.</p>`
       : html`<ul>${dates.map((ms) => html`<li>${formats.soon(ms, nowMs)}</li>`)}</ul>`;
-  return section('Next', html`<p>${words} <span class="soft">(${schedule.timeZone}${expression})</span></p>${list}`);
+  const ahead = html`<p><a href="${address(['ahead'], { campaign: campaign.name })}">Play the coming days</a></p>`;
+  return section(
+    'Next',
+    html`<p>${words} <span class="soft">(${schedule.timeZone}${expression})</span></p>${list}${ahead}`,
+  );
 }
 
 function runsSection({ formats }: View, shown: readonly Judged[], total: number, currency: string | null): Html {

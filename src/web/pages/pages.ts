@@ -3,6 +3,7 @@ import { besideRescued } from '../../ledger/place.ts';
 import { type Html, html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
+import { makeAhead } from './ahead.ts';
 import { makeCampaign } from './campaign.ts';
 import { makeCampaigns } from './campaigns.ts';
 import { doubtCounts, doubtPage, makeDoubt } from './doubt.ts';
@@ -36,6 +37,7 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
 async function madeAt(site: Site, open: OpenLedger | null, steps: readonly string[], asked: Asked): Promise<Made> {
   const [first, name] = steps;
   if (steps.length === 0) return await makeNow(site, open, asked);
+  if (steps.length === 1 && first === 'ahead') return await makeAhead(site, open, asked);
   if (steps.length === 1 && first === 'campaigns') return await makeCampaigns(site, open, asked.view);
   if (steps.length === 2 && first === 'campaigns') return await makeCampaign(site, open, asked, name ?? '');
   if (steps.length === 1 && first === 'people') return await makePeople(site, open, asked);

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onlyEnvironment } from '../../campaign/environments.ts';
+import { HandbillError } from '../../errors.ts';
+import { newestFirst, withoutTests } from '../../operations/report.ts';
+import { html } from '../../util/escape.ts';
+import { campaignLink } from '../judged.ts';
+import { address, empty } from '../kit.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { rehearsalSections } from '../rehearsal.ts';
+import { type Asked, DAYS_AHEAD, type Made, notFound, type Site, textOf } from '../site.ts';
+import { choices, live } from './layout.ts';
+
+/** `/ahead`: the coming days of an environment, by default the one that was sent to last. */
+export async function makeAhead(
+  site: Site,
+  open: OpenLedger | null,
+  { view, query, patienceMs }: Asked,
+): Promise<Made> {
+  const { project } = site.reading;
+  const names = [...project.environments.keys()];
+  const [newest] = newestFirst(withoutTests(open?.ledger.runs() ?? []));
+  const asked = textOf(query, 'env');
+  const environment = asked === '' ? (onlyEnvironment(project) ?? newest?.environment ?? names[0] ?? '') : asked;
+  if (!names.includes(environment)) return notFound(`There is no environment "${environment.slice(0, 100)}".`);
+  const campaign = textOf(query, 'campaign');
+  const links = names.map((name) => {
+    return { href: address(['ahead'], { env: name, campaign }), text: html`${name}`, isNow: name === environment };
+  });
+  const head = html`<h1>The next ${DAYS_AHEAD} days</h1>${names.length < 2 ? null : choices('Environment', links)}${
+    campaign === ''
+      ? null
+      : html`<p>Only ${campaign}. <a href="${address(['ahead'], { env: environment })}">All campaigns</a></p>`
+  }`;
+  const made = (content: Parameters<typeof live>[1], isOld = false): Made => {
+    return { content: { title: 'The coming days', parts: [live('head', head), live('ahead', content)] }, isOld };
+  };
+  try {
+    const found = await Promise.race([site.ahead(environment), sleep(patienceMs, null)]);
+    if (found === null)
+      return made(html`<p class="soft">These days are being played. The page shows them soon.</p>`, true);
+    const occurrences = found.occurrences.filter((one) => campaign === '' || one.campaign === campaign);
+    const shown = { ...found, occurrences, ...(campaign === '' ? {} : { days: [] }) };
+    return made(rehearsalSections(shown, view.formats, (one) => campaignLink(one.campaign)));
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    return made(empty(error.message, html`<code>handbill rehearse</code> says it in the terminal.`));
+  }
+}
