@@ -233,6 +233,26 @@ describe('the page of a campaign', () => {
   });
 });
 
+describe('the page of the coming days', () => {
+  it('plays them for each environment, and shows those of one campaign', async () => {
+    recordDaily();
+    await using pages = await servePages(project.root, { now: () => NOW + 61_000 });
+    const all = textOf(await untilPlayed(pages.port, '/ahead?env=sandbox'));
+    expect(all).toContain('13 messages from Sat 21 Nov 09:01');
+    expect(all.match(/\w+ \d+ (?:Nov|Dec) 09:00/g)).toHaveLength(13);
+    expect(textOf(await untilPlayed(pages.port, '/ahead?env=live'))).toContain('cannot begin');
+    expect(textOf(await untilPlayed(pages.port, '/ahead?env=sandbox&campaign=later'))).not.toContain('daily');
+    expect((await ask(pages.port, '/ahead?env=none')).status).toBe(404);
+  });
+});
+
+async function untilPlayed(port: number, path: string): Promise<string> {
+  for (;;) {
+    const { text } = await ask(port, path);
+    if (!text.includes('are being played')) return text;
+  }
+}
+
 it.each([1440, 820, 390])('both pages fit %i px, in light and dark', async (width) => {
   recordAll(ledgerPath());
   recordDaily();
@@ -242,7 +262,7 @@ it.each([1440, 820, 390])('both pages fit %i px, in light and dark', async (widt
     const viewport = { width, height: 900 };
     await using watched = await openWatched(browser, pages.signInUrl ?? '', { viewport, colorScheme });
     const { page } = watched;
-    for (const path of ['/', '/campaigns/daily', '/campaigns/past']) {
+    for (const path of ['/', '/campaigns/daily', '/campaigns/past', '/ahead']) {
       await page.goto(pages.base + path);
       expect([path, await axeViolations(page)]).toEqual([path, []]);
       const wide =

@@ -190,12 +190,13 @@ async function nextSection(
   if (days.length === 0) return html``;
   const rows = days.toSorted((a, b) => a.nextMs - b.nextMs);
   const nearest = rows.filter(({ name }, i) => rows.findIndex((row) => row.name === name) === i);
-  const caption = html`By schedule in the next ${DAYS_AHEAD} days, where <code>handbill due</code> runs. <a href="/ahead">Play these days</a>`;
+  const caption = html`By schedule in the next ${DAYS_AHEAD} days, where <code>handbill due</code> runs.`;
   return section('Next', [
     table(caption, NEXT, nearest),
     rows.length === nearest.length
       ? null
       : html`<details><summary>All of these days</summary>${table(null, NEXT, rows)}</details>`,
+    html`<p><a href="/ahead">Play these days</a></p>`,
   ]);
 }
 
