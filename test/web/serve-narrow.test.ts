@@ -61,16 +61,7 @@ it.each([1440, 1180, 900, 820, 390, A4_PX])(
     const { page } = watched;
     if (width === A4_PX) await page.emulateMedia({ media: 'print' });
     const ofRun = ['', '/recipients', '/recipients?sort=delivery', '/report'].map((path) => `/runs/${run}${path}`);
-    const lists = [
-      '/',
-      '/campaigns',
-      '/ahead',
-      '/suppressions',
-      '/replies',
-      '/doubt',
-      '/campaigns/past',
-      '/people?q=7700900001',
-    ];
+    const lists = ['/', '/campaigns', '/suppressions', '/replies', '/doubt', '/campaigns/past', '/people?q=7700900001'];
     const report = await writeReport(project.path('report.html'), FULL, ROWS);
     const urls = [...[...lists, ...ofRun].map((path) => pages.base + path), report];
     for (const url of urls) {
