@@ -179,8 +179,8 @@ export const INPUTS: readonly Mutant[] = [
     name: 'sample-sent-to',
     planted: 'the invented people of a sample are sent to where the list is not there',
     file: 'src/operations/send-once.ts',
-    was: 'sends: true }',
-    is: 'sends: true, withSample: true }',
+    was: 'sends })',
+    is: 'sends, withSample: true })',
     proof: { in: 'cli/sample.test.ts', only: 'never sends' },
   },
   {
