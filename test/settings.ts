@@ -83,6 +83,8 @@ export const SAMPLES: readonly string[] = [
   'test/cli/piped-list.test.ts',
   'test/http/killed.test.ts',
   'test/send/frequency-processes.test.ts',
+  // Random projects, rehearsed and then sent: a call of `due` for each hour of some days.
+  'test/rehearse/oracle.test.ts',
   'test/diff/hostile.test.ts',
   // Pages that are followed command by command: the README from a clone on, guides, recipes, the steps of pipelines.
   'test/e2e/ten-minutes.test.ts',

@@ -8,6 +8,7 @@ import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { PAUSING } from './pausing.ts';
 import { REACHING } from './reaching.ts';
+import { REHEARSING } from './rehearsing.ts';
 import { REQUESTS } from './requests.ts';
 import { RULED_ANSWERS } from './ruled.ts';
 import { RULES } from './rules.ts';
@@ -34,6 +35,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...OVERSPENDING,
   ...REACHING,
   ...RULES,
+  ...REHEARSING,
   ...EACH,
   ...ENDINGS,
   ...CAME_BACK,

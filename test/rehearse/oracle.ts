@@ -1,0 +1,191 @@
+import { utimesSync } from 'node:fs';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openExistingLedger } from '../../src/ledger/open.ts';
+import { type DueItem, due } from '../../src/operations/due.ts';
+import { pauseSending } from '../../src/operations/pause.ts';
+import { rehearse } from '../../src/operations/rehearse.ts';
+import { addSuppressions } from '../../src/operations/suppress-change.ts';
+import { instantOf } from '../../src/schedule/occurrence.ts';
+import { createProject } from '../helpers/project.ts';
+import { type Api, startApi } from '../processes/api.ts';
+import { type Drawn, drawProject } from './projects.ts';
+
+/** The API of these proofs: it accepts every message, but for the time before a rehearsal. */
+export interface OracleApi extends AsyncDisposable {
+  readonly url: string;
+  /** What it says to the next requests, by their number from 1; default: 202. */
+  answer(status?: (request: number) => number): void;
+}
+
+export async function startOracleApi(): Promise<OracleApi> {
+  let status: (request: number) => number = () => 202;
+  let received = 0;
+  const api: Api = await startApi(() => {
+    received += 1;
+    return { status: status(received) };
+  });
+  return {
+    url: api.url,
+    answer(given = () => 202) {
+      status = given;
+      received = 0;
+    },
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}
+
+export interface Compared {
+  readonly drawn: Drawn;
+  /** What happened in the played days, by kind: so much was compared. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Lines that only one of the two has. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * Rehearses a project, then calls the real `due` at each tick of the same days, against a server that accepts all.
+ *
+ * @param days - at most
+ */
+export async function compare(seed: number, api: OracleApi, days: number): Promise<Compared> {
+  const drawn = drawProject(seed, api.url, days);
+  const { files, agesMs, history, suppressed, paused, startMs, everyMs } = drawn;
+  using project = createProject(files);
+  for (const [path, ageMs] of Object.entries(agesMs)) {
+    const seconds = (startMs - ageMs) / 1000;
+    utimesSync(project.path(path), seconds, seconds);
+  }
+  const given = { cwd: project.root, env: { HANDBILL_TEST_KEY: 'key-for-tests-only' } } as const;
+  const call = (atMs: number) =>
+    due([], { ...given, environment: 'test', confirm: true, now: () => atMs, random: () => 0.5 });
+  for (const { atMs, status } of history) {
+    api.answer(status);
+    await call(atMs);
+  }
+  api.answer();
+  const now = () => startMs;
+  for (const { address, ...facts } of suppressed) await addSuppressions([address], { ...given, now, ...facts });
+  if (paused !== null) {
+    const campaign = paused === '' ? {} : { campaign: paused };
+    await pauseSending({ ...given, now, environment: 'test', reason: 'for a test', by: 'ann', ...campaign });
+  }
+  let played: readonly string[] = [];
+  const said = await rehearse([], {
+    ...given,
+    now,
+    environment: 'test',
+    days: drawn.days,
+    everyMs,
+    onPlayed: (ledger) => {
+      played = rowsOf(ledger);
+    },
+  });
+  const untilMs = Date.parse(said.until);
+  const items: DueItem[] = [];
+  for (let atMs = Math.ceil(startMs / everyMs) * everyMs; atMs < untilMs; atMs += everyMs) {
+    items.push(...(await call(atMs)).items);
+  }
+  const unsent = said.occurrences.flatMap(({ campaign, occurrence, state, begins, diagnostics }) => {
+    if (state !== 'missed' && state !== 'refused') return [];
+    const codes = codesOf(diagnostics);
+    return [
+      { campaign, occurrence, isRefused: state === 'refused' || codes.length > 0, begins, first: codes, all: codes },
+    ];
+  });
+  const really = unsentOf(items, startMs);
+  const left = [...played, ...unsent.map(unsentLine)];
+  const right = [...ledgerRows(project.path('.handbill/ledger.db'), untilMs), ...really.map(unsentLine)];
+  const differences = [
+    ...left.filter((line) => !right.includes(line)).map((line) => `rehearse: ${line}`),
+    ...right.filter((line) => !left.includes(line)).map((line) => `due:      ${line}`),
+    ...unsent.flatMap((one) => otherCodes(one, really)),
+  ];
+  return { drawn, counts: countsOf(right), differences };
+}
+
+function ledgerRows(path: string, nowMs: number): readonly string[] {
+  using ledger = openExistingLedger(path, { nowMs });
+  return ledger === null ? [] : rowsOf(ledger);
+}
+
+/** Every run and every row of it. */
+function rowsOf(ledger: Ledger): readonly string[] {
+  return ledger.runs().flatMap((run) => {
+    const name = `${run.campaign} ${run.occurrence}`;
+    const began = [run.createdAtMs, run.startedAtMs].map(instantText).join(' ');
+    const facts = [run.state, run.halt?.rule ?? '-', run.winner ?? '-', `began ${began}`];
+    return [
+      `run ${name} ${facts.join(' ')}`,
+      ...[...ledger.outcomes(run)].flat().map((row) => {
+        const { line, key, channel, variant, outcome, reason, parts, cost, claimedAtMs } = row;
+        const [what, when] = [`${outcome} ${reason ?? '-'}`, instantText(claimedAtMs ?? null)];
+        return `row ${name} ${what} line ${line} ${key} ${channel} ${variant} ${parts} ${cost} at ${when}`;
+      }),
+    ];
+  });
+}
+
+function instantText(ms: number | null): string {
+  return ms === null ? '-' : new Date(ms).toISOString();
+}
+
+interface Unsent {
+  readonly campaign: string | null;
+  readonly occurrence: string;
+  /** Else it is missed. */
+  readonly isRefused: boolean;
+  readonly begins: string | null;
+  /** Codes of errors of the first refusal, and of all of them. */
+  readonly first: readonly string[];
+  readonly all: readonly string[];
+}
+
+function codesOf(diagnostics: DueItem['diagnostics']): readonly string[] {
+  return [...new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code))].sort();
+}
+
+function unsentLine({ campaign, occurrence, isRefused, begins }: Unsent): string {
+  return `unsent ${campaign} ${occurrence} ${isRefused ? 'refused' : 'missed'} ${begins ?? '-'}`;
+}
+
+/** Calls after the first refusal may find more reasons, because the list gets older: rehearse asks less often. */
+function otherCodes({ campaign, occurrence, all }: Unsent, really: readonly Unsent[]): readonly string[] {
+  const real = really.find((one) => one.campaign === campaign && one.occurrence === occurrence);
+  if (real === undefined) return [];
+  const isSame = real.first.every((code) => all.includes(code)) && all.every((code) => real.all.includes(code));
+  const texts = [all, real.first, real.all].map((codes) => codes.join('+') || '-');
+  return isSame ? [] : [`codes ${campaign} ${occurrence}: rehearse ${texts[0]}, due ${texts[1]} and then ${texts[2]}`];
+}
+
+/**
+ * Occurrences of which no message went out, by what all calls of `due` said of them. One that was refused until it was
+ * too late was refused: the last calls say that it is missed, which rehearse does not wait for.
+ */
+function unsentOf(items: readonly DueItem[], startMs: number): readonly Unsent[] {
+  const groups = Map.groupBy(
+    items.filter(({ occurrence }) => occurrence !== null),
+    ({ campaign, occurrence }) => `${campaign} ${occurrence}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [{ campaign, occurrence } = { campaign: null, occurrence: null }] = group;
+    if (occurrence === null || group.some(({ result }) => result !== null)) return [];
+    const refusals = group.filter(
+      ({ action, why }) => action === 'refuse' || why === 'paused' || why === 'over-budget',
+    );
+    const [refusal] = refusals;
+    const isMissed = group.at(-1)?.action === 'miss';
+    if (refusal === undefined && (!isMissed || (instantOf(occurrence) ?? startMs) < startMs)) return [];
+    const all = codesOf(refusals.flatMap(({ diagnostics }) => diagnostics));
+    const first = codesOf(refusal?.diagnostics ?? []);
+    return [{ campaign, occurrence, isRefused: refusal !== undefined, begins: null, first, all }];
+  });
+}
+
+function countsOf(lines: readonly string[]): ReadonlyMap<string, number> {
+  const kinds = Map.groupBy(lines, (line) => {
+    const [kind, , , ...rest] = line.split(' ');
+    if (kind === 'row') return `row ${rest[0]} ${rest[1]}`;
+    return kind === 'run' ? `run ${rest[0]} ${rest[1]}` : `unsent ${rest[0]}`;
+  });
+  return new Map([...kinds].map(([kind, all]) => [kind, all.length]));
+}
