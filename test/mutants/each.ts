@@ -50,8 +50,8 @@ export const EACH: readonly Mutant[] = [
     name: 'each-key-without-time',
     planted: 'a person who has two times in one list is a duplicate',
     file: 'src/recipients/recipient.ts',
-    was: 'key: keyWithTime(id, atMs), atMs',
-    is: 'key: id, atMs',
+    was: 'key: keyWithTime(recipient.key, atMs), atMs',
+    is: 'atMs',
     proof: { in: 'send/each.test.ts' },
   },
 ];
