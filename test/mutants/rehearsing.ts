@@ -13,11 +13,11 @@ export const REHEARSING: readonly Mutant[] = [
     proof,
   },
   {
-    name: 'virtual-time-runs-ahead',
-    planted: 'of all that is to happen, the latest happens first',
+    name: 'virtual-time-does-not-wait',
+    planted: 'what is asked for at a later instant happens at once',
     file: 'src/send/virtual-time.ts',
-    was: 'if ((agenda[middle]?.atMs ?? 0) > event.atMs) low = middle + 1;',
-    is: 'if ((agenda[middle]?.atMs ?? 0) < event.atMs) low = middle + 1;',
+    was: 'at: (ms, work) => void add(ms, work),',
+    is: 'at: (ms, work) => void add(Math.min(ms, nowMs), work),',
     proof,
   },
 ];
