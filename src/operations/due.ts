@@ -34,6 +34,7 @@ import {
   type FollowedRun,
   firstFollowedMs,
   firstInstantMs,
+  GRACE_MS,
   type KnownRun,
   type Step,
   waitsMs,
@@ -383,7 +384,7 @@ async function* stepsOf(
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: pausedWarning(pause) };
   for (const step of steps) {
     const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
-    const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step, seen)] : [];
+    const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step)] : [];
     const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
     const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
     const isToSend = step.action === 'send' || step.action === 'continue';
@@ -454,8 +455,8 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
 }
 
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
-function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step, { seenMs }: Seen) {
-  const message = `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${iso(seenMs)}.`;
+function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step) {
+  const message = `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that.`;
   const hint = `Send it with: ${sendCommand({ environment, occurrence }, calledHere(campaign.name, campaign.file), null)}`;
   return warning('schedule-new', message, { at: { file: campaign.file }, hint });
 }
@@ -640,7 +641,10 @@ async function scheduleSeen(
   );
   // If a schedule replaced another one and was used before that, earlier runs do not count.
   const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
-  return { schedule, seenMs: Math.floor(Math.min(nowMs, Math.max(...changed), ...ran)), isNew: true };
+  const seenMs = Math.floor(Math.min(nowMs, Math.max(...changed), ...ran));
+  // This call passes over earlier instants, and says so: a later one must not send them.
+  const earliestMs = campaign.schedule === null ? seenMs : nowMs - GRACE_MS;
+  return { schedule, seenMs: Math.max(seenMs, earliestMs), isNew: true };
 }
 
 /** Another schedule has another name: it is new again. */

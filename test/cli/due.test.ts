@@ -266,6 +266,18 @@ describe('a schedule that is new', () => {
     expect(api.received()).toBe(2);
   });
 
+  it('is not sent by a later call for an instant that the first call passed over, though its file was there before', async () => {
+    await using api = await startApi();
+    using project = fresh(api, '0 9 * * *');
+    const nine = Math.ceil(Date.now() / 86_400_000) * 86_400_000 + 9 * 3_600_000;
+    for (const hours of [3, 4, 20]) {
+      const { items } = await dueAt(project, nine + hours * 3_600_000);
+      expect(items).toMatchObject([{ action: 'miss', why: 'new' }]);
+    }
+    expect(api.received()).toBe(0);
+    expect((await dueAt(project, nine + 86_400_000)).items).toMatchObject([{ action: 'send', why: null }]);
+  });
+
   it('is sent for an instant before the first call, where its file was there before', async () => {
     await using api = await startApi();
     using project = fresh(api, everyMinute);

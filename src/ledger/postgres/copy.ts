@@ -7,6 +7,8 @@ import { MARKS, SCHEMA } from '../schema.ts';
 /** Rows that are in memory at once. */
 const PAGE_ROWS = 2000;
 
+const TABLE_NAMES = `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`;
+
 /** No rule asks for attempts that were not accepted. */
 const LEFT_OUT = 'attempts';
 
@@ -22,7 +24,7 @@ export function copyShared(source: Pick<Connection, 'exec' | 'query' | 'hold'>, 
     db.exec('PRAGMA synchronous = OFF; BEGIN');
     const tables = SCHEMA.filter((statement) => statement.startsWith('CREATE TABLE'));
     for (const statement of tables) db.exec(statement);
-    for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid").all()) {
+    for (const { name } of db.prepare(TABLE_NAMES).all()) {
       if (name !== LEFT_OUT) copyTable(source, db, String(name));
     }
     for (const statement of SCHEMA) if (!tables.includes(statement)) db.exec(statement);
@@ -37,11 +39,16 @@ export function copyShared(source: Pick<Connection, 'exec' | 'query' | 'hold'>, 
   }
 }
 
+/** Names are those of the schema. */
 function copyTable(source: Pick<Connection, 'exec' | 'query'>, db: DatabaseSync, table: string): void {
-  const columns = db.prepare(`PRAGMA table_info(${table})`).all();
+  const columns = db.prepare('SELECT name FROM pragma_table_info(?)').all(table);
   const names = columns.map(({ name }) => String(name)).join(', ');
-  const insert = db.prepare(`INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`);
-  source.exec(`DECLARE copy_${table} CURSOR FOR SELECT ${names} FROM ${table}`);
-  const next = source.query(`FETCH ${PAGE_ROWS} FROM copy_${table}`);
+  const marks = columns.map(() => '?').join(', ');
+  const insertion = ['INSERT INTO', table, '(', names, ') VALUES (', marks, ')'].join(' ');
+  const insert = db.prepare(insertion);
+  const cursor = ['copy', table].join('_');
+  const fetch = ['FETCH', PAGE_ROWS, 'FROM', cursor].join(' ');
+  source.exec(['DECLARE', cursor, 'CURSOR FOR SELECT', names, 'FROM', table].join(' '));
+  const next = source.query(fetch);
   for (let rows = next.all(); rows.length > 0; rows = next.all()) for (const row of rows) insert.run(...row);
 }
