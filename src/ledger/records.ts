@@ -161,10 +161,8 @@ export interface PendingRow {
   /** Attempts at this step, over all starts. */
   readonly attempts: number;
   readonly used: readonly Channel[];
-  /** That of the message before, in a later step; null: it had none. */
-  readonly variant?: string | null;
-  /** As the row has them, where it was read: none of a message yet for a recipient who waited. */
-  readonly facts?: Pick<StepFacts, 'variant' | 'parts' | 'costMicros'>;
+  /** As the row has them; a recipient who waits has none yet, a fallback by a report only its variant. Absent: not read. */
+  readonly facts?: Pick<StepFacts, 'variant'> & Partial<Pick<StepFacts, 'parts' | 'costMicros'>>;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
   /** The API was too busy for it (`rate-limited`); absent: no. */

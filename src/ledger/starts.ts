@@ -134,7 +134,6 @@ function pendingRow(row: StepRow, step: number, used: readonly Channel[]): Pendi
     key: String(row[1]),
     attempts: Number(row[2]),
     used,
-    ...(step === 0 ? {} : { variant: row[6] as string | null }),
     facts: {
       variant: row[6] as string | null,
       parts: row[7] as number | null,

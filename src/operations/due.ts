@@ -18,9 +18,9 @@ import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.t
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
-import { mostBeforeMs } from '../plan/each.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
 import { loadPrices } from '../plan/estimate.ts';
+import { mostBeforeMs } from '../plan/gate.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';

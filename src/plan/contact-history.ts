@@ -6,11 +6,10 @@ import type { Campaign, Decision, Period, Recipient } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { idsOf } from './campaign-id.ts';
-import { mostBeforeMs } from './each.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
+import { type Closed, mostBeforeMs } from './gate.ts';
 import type { Plan } from './plan.ts';
 import { openUnreachable } from './unreachable.ts';
-import type { Closed } from './window.ts';
 
 export interface Reached {
   /** For the claims, which see what other processes do meanwhile. */

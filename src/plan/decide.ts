@@ -23,10 +23,10 @@ import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
 import type { CompiledCampaign } from './compile.ts';
+import type { Closed } from './gate.ts';
 import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
 import { type OpenRules, openRules, otherCountry } from './skip-rules.ts';
-import type { Closed } from './window.ts';
 import { writeAll, writeFallbacks, writeMessage } from './write-message.ts';
 
 export interface View {

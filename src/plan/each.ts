@@ -1,23 +1,11 @@
 import type { EachTime, Recipient } from '../model.ts';
-import type { Calendar, openingOf, wallText } from './calendar.ts';
-import type { Closed, WindowGate } from './gate.ts';
+import { type Calendar, openingOf, wallText } from './calendar.ts';
+import { type Closed, MOST_EARLIER_DAYS, type WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** A message that a window moves to an earlier moment goes out within the last hour before it closes. */
 const LAST_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** How far before its moment a message goes out at most: hours of a week come again, some days may be holidays. */
-const MOST_EARLIER_DAYS = 14;
-
-/** How long before the time of its row a message may go out at most, in ms. */
-export function mostBeforeMs({ before }: EachTime, window: unknown): number {
-  return before.ms + (window === null ? 0 : MOST_EARLIER_DAYS * DAY_MS);
-}
-
-interface Calendars {
-  readonly openingOf: typeof openingOf;
-  readonly wallText: typeof wallText;
-}
 
 /**
  * The gate of `send.each`: opens for each recipient some time before that of the row, or in the last hour of the window
@@ -29,7 +17,6 @@ export function createEachGate(
   { before, timeZone }: EachTime,
   hours: WindowGate | null,
   now: () => number,
-  { openingOf, wallText }: Calendars,
 ): WindowGate {
   const { notAfterMs } = send;
   const validMs = validity?.kind === 'duration' ? validity.ms : Number.POSITIVE_INFINITY;
@@ -41,7 +28,7 @@ export function createEachGate(
     if (calendars === null) return dueMs;
     const found = known.get(calendars) ?? new Map<number, number>();
     known.set(calendars, found);
-    const opensMs = found.get(dueMs) ?? lastOpening(calendars, dueMs, openingOf);
+    const opensMs = found.get(dueMs) ?? lastOpening(calendars, dueMs);
     if (found.size > MOST_KNOWN) found.clear();
     found.set(dueMs, opensMs);
     return opensMs;
@@ -86,12 +73,12 @@ function over(reason: 'expired' | 'window-closed', detail: string): Closed {
 }
 
 /** The moment itself where all calendars are open then, or are not open in the two weeks before. */
-function lastOpening(calendars: readonly Calendar[], dueMs: number, at: typeof openingOf): number {
-  if (at(calendars, dueMs).open) return dueMs;
+function lastOpening(calendars: readonly Calendar[], dueMs: number): number {
+  if (openingOf(calendars, dueMs).open) return dueMs;
   for (const days of [2, MOST_EARLIER_DAYS]) {
     let last: number | null = null;
     for (let ms = dueMs - days * DAY_MS; ms < dueMs; ) {
-      const { open, changesAtMs } = at(calendars, ms);
+      const { open, changesAtMs } = openingOf(calendars, ms);
       if (open) last = Math.max(ms, changesAtMs - LAST_MS);
       ms = changesAtMs;
     }

@@ -7,8 +7,8 @@ import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { utcText } from '../util/time.ts';
 import { createReferences } from './expand.ts';
+import type { Closed } from './gate.ts';
 import type { Plan } from './plan.ts';
-import type { Closed } from './window.ts';
 
 interface FollowUpRule {
   /** Why a recipient gets none, or gets it later; null: it is their turn. */

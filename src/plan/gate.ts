@@ -1,4 +1,4 @@
-import type { Recipient } from '../model.ts';
+import type { EachTime, Recipient } from '../model.ts';
 import type { Calendar } from './calendar.ts';
 
 export type Closed =
@@ -18,4 +18,12 @@ export interface WindowGate {
   closesAtMs(recipient: Recipient): number;
   /** It is open when all of these are. Null: the time zone is unknown. */
   calendars(recipient: Recipient): readonly Calendar[] | null;
+}
+
+/** How far a window moves a message of `send.each` at most: hours of a week come again, some days may be holidays. */
+export const MOST_EARLIER_DAYS = 14;
+
+/** How long before the time of its row a message may go out at most, in ms. */
+export function mostBeforeMs({ before }: EachTime, window: unknown): number {
+  return before.ms + (window === null ? 0 : MOST_EARLIER_DAYS * 86_400_000);
 }

@@ -1,9 +1,9 @@
 import type { Recipient, SkipReason } from '../model.ts';
 import { uniform } from './assign.ts';
 import type { Reached } from './contact-history.ts';
+import type { Closed, WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
 import { type SuppressionReader, type Suppressions, suppressedBy } from './suppression.ts';
-import type { Closed, WindowGate } from './window.ts';
 
 /** A test message has no sources. Rules about days count from `plan.day`; `now` is for what may change during a run. */
 type RuleSources = AtMoment | Partial<Record<keyof AtMoment, undefined>>;

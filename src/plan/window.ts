@@ -3,8 +3,6 @@ import type { Calendar } from './calendar.ts';
 import type { Closed, WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
-export type { Closed, WindowGate };
-
 /** The state of one recipient holds for all of them, until it changes. */
 interface Group {
   readonly calendars: readonly Calendar[];
@@ -23,8 +21,7 @@ export async function createWindowGate(
   const { each } = plan.campaign.recipients;
   const hours = await createHoursGate(plan, options);
   if (each === null) return hours;
-  const [{ createEachGate }, calendars] = await Promise.all([import('./each.ts'), import('./calendar.ts')]);
-  return createEachGate(plan, each, hours, options.now, calendars);
+  return (await import('./each.ts')).createEachGate(plan, each, hours, options.now);
 }
 
 /**

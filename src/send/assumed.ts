@@ -1,24 +1,11 @@
 import { hash } from 'node:crypto';
 import { isRedirected } from '../ledger/records.ts';
-import type { AssumedFeedback, AssumedShares, Campaign, WebhookEvent } from '../model.ts';
+import type { AssumedFeedback, Campaign, WebhookEvent } from '../model.ts';
 import { createReferences, type ReferenceOf } from '../plan/expand.ts';
 import { listedForm } from '../util/address-form.ts';
-import { share } from '../util/units.ts';
 import type { RunEvent } from './event.ts';
 import type { TimedClaim } from './group-commit.ts';
 import type { VirtualTime } from './virtual-time.ts';
-
-const WORDS = { delivered: 'delivered', replied: 'replied', 'opted-out': 'optedOut' } as const;
-
-/** `delivered=95%,replied=3%,opted-out=0.5%`; null: it is none, or has a word twice. */
-export function assumedShares(text: string): Partial<AssumedShares> | null {
-  const found = text.split(',').map((one) => {
-    const [, word = '', part = ''] = /^\s*([a-z-]+)=(\S+)\s*$/.exec(one) ?? [];
-    return [Object.hasOwn(WORDS, word) ? WORDS[word as keyof typeof WORDS] : null, share(part)] as const;
-  });
-  const isRight = found.every(([word, value]) => word !== null && value !== null);
-  return isRight && new Set(found.map(([word]) => word)).size === found.length ? Object.fromEntries(found) : null;
-}
 
 /**
  * The longest time from the claim of a message to its report, and from its report to an answer. A start waits for reports

@@ -17,7 +17,7 @@ import {
 import type { Attempt, Channel, Recipient, SendDecision, SendRequest, StepMessage } from '../model.ts';
 import type { Expander } from '../plan/expand.ts';
 import type { Fence } from '../plan/fence.ts';
-import type { Closed, WindowGate } from '../plan/window.ts';
+import type { Closed, WindowGate } from '../plan/gate.ts';
 import type { GroupCommit, TimedAnswer, TimedClaim } from './group-commit.ts';
 import type { Progress } from './progress.ts';
 import type { About, Stop } from './stop.ts';

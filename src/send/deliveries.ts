@@ -340,7 +340,7 @@ export function* unreachedRows(
     const rows = steps[first];
     if (head === undefined || rows === undefined || head.done === true) return;
     const { row, step, key, used, variant, message } = head.value;
-    yield { row, step: step + 1, key, attempts: 0, used, variant, byReport: message };
+    yield { row, step: step + 1, key, attempts: 0, used, facts: { variant }, byReport: message };
     heads[first] = rows.next();
   }
 }

@@ -46,8 +46,7 @@ export interface KnownSources {
 export async function openKnown(plan: Plan, given: KnownSources) {
   const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
   const { campaign } = plan;
-  const begun = new Map<number, readonly Channel[]>();
-  const variants = new Map<number, string | null>();
+  const begun = new Map<number, { readonly used: readonly Channel[]; readonly variant: string | null }>();
   const accepted = new Map<number, RowState>();
   const resent = new Map<number, number>();
   const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
@@ -79,8 +78,7 @@ export async function openKnown(plan: Plan, given: KnownSources) {
       const state = at === null ? null : (stateOf?.(at, key) ?? null);
       const used = at !== null && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
       if (state !== null && used !== null) {
-        begun.set(row, used);
-        variants.set(row, state.variant ?? null);
+        begun.set(row, { used, variant: state.variant ?? null });
         accepted.set(row, state);
         return null;
       }
@@ -89,10 +87,7 @@ export async function openKnown(plan: Plan, given: KnownSources) {
       // A fallback that was skipped is no longer due: the ledger decides about the first message only.
       const isRepairable = state.step === 0 && state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
       if (resend === null && !UNDECIDED.has(state.outcome) && !(isRepairable && decidesAgain)) return state;
-      if (state.used !== undefined) {
-        begun.set(row, state.used);
-        variants.set(row, state.variant ?? null);
-      }
+      if (state.used !== undefined) begun.set(row, { used: state.used, variant: state.variant ?? null });
       const number = resend ?? state.resend ?? 0;
       if (number > 0) resent.set(row, number);
       return null;
@@ -100,13 +95,12 @@ export async function openKnown(plan: Plan, given: KnownSources) {
     rules: openRules(plan, sources),
     skipsInvalid: skipsInvalid(campaign, allow),
     winner: given.winner ?? winnerOfRun(plan, run) ?? winnerIn(winner),
-    variantOf: (row) => variants.get(row),
+    variantOf: (row) => begun.get(row)?.variant,
   };
   /** Channels on which the recipient could not be reached before. */
   const usedBy = (row: number): readonly Channel[] | null => {
-    const used = begun.get(row) ?? null;
+    const used = begun.get(row)?.used ?? null;
     if (used !== null) begun.delete(row);
-    variants.delete(row);
     return used;
   };
   /** A message to a corrected address has another reference. */

@@ -66,7 +66,10 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
       rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window }),
       skipsInvalid: true,
       winner: run.winner,
-      variantOf: (row: number, key: string) => pendingRows.find(row, key)?.variant,
+      variantOf(row: number, key: string) {
+        const pending = pendingRows.find(row, key);
+        return pending === null || pending.step === 0 ? undefined : pending.facts?.variant;
+      },
     };
     for await (const batch of decisions(plan, view)) {
       const aside: Aside = { skipped: [], deferred: [] };

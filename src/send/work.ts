@@ -5,8 +5,9 @@ import { type HeldShards, isRedirected, type RunRecord } from '../ledger/records
 import { stoppedTopic } from '../ledger/suppressions.ts';
 import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
 import { createPricer } from '../plan/estimate.ts';
+import type { Closed } from '../plan/gate.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Closed, createWindowGate } from '../plan/window.ts';
+import { createWindowGate } from '../plan/window.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Api } from './api.ts';
 import { type Batch, deliver, stepFacts } from './deliver.ts';
@@ -188,14 +189,14 @@ export async function openWork(
     fence,
     claimOf({ decision, message, step, before, kept }, made) {
       const { row, key, recipient } = decision;
-      // Nor the current message of recipients with an earlier attempt: the campaign may have been amended since.
       // A recipient who waited was loaded without a message.
-      const hasWaited =
-        kept !== undefined &&
-        (kept.parts !== (message.sms?.parts ?? null) ||
-          kept.variant !== decision.variant ||
-          kept.costMicros !== costOf(message));
-      const isNew = step > 0 || decidesLate || before > 0 || hasWaited;
+      const isLoaded =
+        kept === undefined ||
+        (kept.parts === (message.sms?.parts ?? null) &&
+          kept.variant === decision.variant &&
+          kept.costMicros === costOf(message));
+      // After an earlier attempt the campaign may have been amended, so that its message is another one.
+      const isNew = step > 0 || decidesLate || before > 0 || !isLoaded;
       return {
         row,
         step,

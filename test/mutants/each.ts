@@ -10,8 +10,8 @@ export const EACH: readonly Mutant[] = [
     name: 'each-window-moves-later',
     planted: 'a message that is due while the window is closed waits for the next opening',
     file: GATE,
-    was: 'if (at(calendars, dueMs).open) return dueMs;',
-    is: 'if (at(calendars, dueMs).changesAtMs > 0) return dueMs;',
+    was: 'if (openingOf(calendars, dueMs).open) return dueMs;',
+    is: 'if (openingOf(calendars, dueMs).changesAtMs > 0) return dueMs;',
     proof: HISTORIES,
   },
   {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
+import type { AssumedShares } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { OptionSpec, OptionTable } from '../../operations/options.ts';
-import { assumedShares } from '../../send/assumed.ts';
 import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
 
@@ -60,6 +60,24 @@ function parser<T>(parse: (text: string) => T | null, hint: string): (text: stri
     if (value === null) throw new InvalidArgumentError(hint);
     return value;
   };
+}
+
+const SHARES: Readonly<Record<string, keyof AssumedShares>> = {
+  delivered: 'delivered',
+  replied: 'replied',
+  'opted-out': 'optedOut',
+};
+
+/** Null: a word is unknown or there twice, or its value is not a share. */
+function assumedShares(text: string): Partial<AssumedShares> | null {
+  const shares = new Map<string, number>();
+  const parts = text.split(',');
+  for (const part of parts) {
+    const [word = '', value = ''] = part.split('=').map((one) => one.trim());
+    const [name, found] = [Object.hasOwn(SHARES, word) ? SHARES[word] : undefined, share(value)];
+    if (name !== undefined && found !== null) shares.set(name, found);
+  }
+  return shares.size === parts.length ? Object.fromEntries(shares) : null;
 }
 
 function words(choices: readonly string[] | undefined) {
