@@ -62,16 +62,12 @@ export function readVariants(
       const { channel } = written;
       if (channel !== undefined && left.delete(channel)) continue;
       const known = fallbacks.map((one) => one.channel);
-      const what = known.some((one) => one === channel) ? 'two fallbacks' : 'a fallback';
-      const hint = `The campaign's \`fallback\` names the channels (${known.join(', ') || 'none'}); a variant has other words for them.`;
+      const what = known.some((one) => one === channel)
+        ? `The variant has two fallbacks to "${channel}".`
+        : `The variant has a fallback to "${channel}", and the campaign has none.`;
+      const hint = `The campaign's \`fallback\` names the channels (${known.join(', ') || 'none'}); a variant may have another text for each.`;
       if (channel === undefined) report(pointer, 'missing-key', 'The fallback names no channel.', hint);
-      else
-        report(
-          `${pointer}/channel`,
-          'invalid-value',
-          `The variant has ${what} to "${channel}", the campaign not.`,
-          hint,
-        );
+      else report(`${pointer}/channel`, 'invalid-value', what, hint);
     }
     const ofVariant = (fallback: Fallback): Fallback => {
       const base = step.locale === fallback.locale ? fallback : { ...fallback, locale: step.locale };

@@ -132,11 +132,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     file: fromRoot(root, found.path),
     sha256: hash('sha256', read.bytes, 'hex'),
   };
-  const lists = await findSuppressions({ written: checked.value, yaml: checked.yaml }, project, {
-    root,
-    folder,
-    cwd: options.cwd,
-  });
+  const lists = await findSuppressions({ written: checked.value, yaml: checked.yaml, folder }, project, options.cwd);
   const siblings = options.siblings ?? found.siblings ?? (await campaignNames(place, found.path));
   const { campaign, diagnostics } = await normalizeCampaign({
     merged,

@@ -14,9 +14,9 @@ import type { YamlFile } from './yaml.ts';
  * @param campaign null: only those of the project
  */
 export async function findSuppressions(
-  campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile } | null,
-  project: Pick<ProjectReading, 'written' | 'yaml'>,
-  { root, folder, cwd }: { readonly root: string; readonly folder: string; readonly cwd: string },
+  campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile; readonly folder: string } | null,
+  { written: ofProject, yaml, place: { root } }: Pick<ProjectReading, 'written' | 'yaml' | 'place'>,
+  cwd: string,
 ): Promise<{
   readonly files: readonly SuppressionFile[];
   readonly unreachable: UnreachableRule | null;
@@ -42,8 +42,8 @@ export async function findSuppressions(
       else if (!files.has(found.path)) files.set(found.path, { ...found, namedBy });
     }
   };
-  if (project.yaml !== null) await find(project.written.suppressions, 'project', root, project.yaml);
-  if (campaign !== null) await find(campaign.written.suppressions, 'campaign', folder, campaign.yaml);
+  if (yaml !== null) await find(ofProject.suppressions, 'project', root, yaml);
+  if (campaign !== null) await find(campaign.written.suppressions, 'campaign', campaign.folder, campaign.yaml);
   return { files: [...files.values()], unreachable, diagnostics };
 }
 

@@ -179,11 +179,7 @@ async function settingsChecks(
     ofEach.push(...(await checkEnvironment(one, { env, now, online, root: project.root })));
     ofEach.push(...(await checkFence(one, project)));
   }
-  const { files, diagnostics } = await findSuppressions(null, reading, {
-    root: project.root,
-    folder: project.root,
-    cwd,
-  });
+  const { files, diagnostics } = await findSuppressions(null, reading, cwd);
   const listed = campaign ?? { suppressions: files, recipients: { defaultCountry: null }, topic: null, project };
   return [
     ...ofEach,

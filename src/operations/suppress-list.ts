@@ -183,14 +183,13 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const context = resolveOptions(options);
   const reading = await projectHere(context);
   const { project } = reading;
-  const { root } = project;
   const named = readEach(addresses, countryOf(reading));
   await checkHashes(
     named.flatMap((one) => ('hash' in one ? [one.hash] : [])),
     project,
     context,
   );
-  const found = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
+  const found = await findSuppressions(null, reading, context.cwd);
   const listed = {
     suppressions: found.files,
     topic: null,
@@ -209,7 +208,7 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
           {
             ledger,
             lists: [...own, ...(await listsOfCampaigns(project, context))],
-            reading: await readHasher(project.suppressionKey, context.env, root),
+            reading: await readHasher(project.suppressionKey, context.env, project.root),
           },
           context.now(),
         );

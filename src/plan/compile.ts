@@ -570,10 +570,10 @@ function lastOf(name: string): string {
   return name.slice(name.indexOf('.') + 1);
 }
 
-/** A message that recipients get first, and what follows it; of no name: the campaign's own. */
+/** A message that recipients get first, and what follows it; without a name, it is the campaign's own. */
 type FirstStep = Pick<Variant, 'step' | 'fallbacks'> & { readonly name: string | null };
 
-/** One for each variant, then the campaign's own, which no recipient gets where all are divided among variants. */
+/** One for each variant; then the campaign's own, unless all recipients are divided among variants. */
 export function messagesIn(campaign: Campaign): readonly FirstStep[] {
   const { variants, fallbacks } = campaign;
   return variants.some(({ where }) => where === null)

@@ -214,7 +214,7 @@ describe('what is wrong with the language of a variant', () => {
       'another channel',
       welsh('    fallback: { channel: email, template: { text: a } }\n'),
       '11:26',
-      'a fallback to "email", the campaign not',
+      'a fallback to "email", and the campaign has none',
     ],
     [
       'a channel twice',

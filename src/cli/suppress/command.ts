@@ -151,8 +151,7 @@ async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContex
   const reading = await projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
-  const { root } = reading.project;
-  const { unreachable: rule } = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
+  const { unreachable: rule } = await findSuppressions(null, reading, context.cwd);
   const failing = ledger === null ? [] : unreachableIn(reading.project, rule, ledger, context.now());
   const text = {
     text: () => asTables(lists, failing, given.full === true, context.tableWidth ?? context.width),

@@ -1,3 +1,4 @@
+import { findSuppressions } from '../../campaign/read-suppressions.ts';
 import type { Outcome, UnreachableAddress } from '../../model.ts';
 import { namesIn } from '../../operations/person.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
@@ -13,7 +14,6 @@ import { readSearch, type Search } from '../search.ts';
 import { type Asked, type Made, noRun, notFound, runOf, type Site, textOf, whole } from '../site.ts';
 import { type Content, csrfField, fixed, type View } from './layout.ts';
 import { dataOf, type Moment, momentsOf, type RecipientData, timelineOf } from './recipients.ts';
-import { suppressionsOf } from './suppressions.ts';
 
 const MOST_PEOPLE = 50;
 const LONGEST_MS = 1_500;
@@ -91,7 +91,7 @@ export async function makePerson(site: Site, open: OpenLedger, asked: Asked, id:
     for (const one of await rowsIn(site, open, other, search))
       all.push(await dataOf(site, open, asked, other, one, true));
   }
-  const { unreachable } = await suppressionsOf(site);
+  const { unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
   const failing = unreachableIn(site.reading.project, unreachable, open.ledger, asked.view.nowMs, names);
   return whole(
     personPage(

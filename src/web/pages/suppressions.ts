@@ -24,7 +24,7 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   const { addresses, hashes } = open.ledger.suppressionCounts();
   const { found, stoppedAt } = await readEntries(open, search, after === null ? ['', ''] : [after, afterTopic]);
   const entries = found.slice(0, ENTRIES_ON_A_PAGE);
-  const { files, unreachable } = await suppressionsOf(site);
+  const { files, unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
   const part = search?.part == null ? null : listedForm(search.part);
   const isSought = (one: string): boolean =>
     search === null || search.names.map(listedForm).includes(one) || (part !== null && one.includes(part));
@@ -97,12 +97,6 @@ async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowM
   const read = await readHasher(project.suppressionKey, site.context.env, project.root);
   if ('problem' in read || read.hasher.keyId !== ledger.hashKeyId()) return null;
   return search.names.flatMap(spellingsOf).some((one) => ledger.isHashSuppressed(read.hasher.hash(one), nowMs));
-}
-
-/** The lists and the rule of handbill.yaml. */
-export async function suppressionsOf({ reading, context }: Pick<Site, 'reading' | 'context'>) {
-  const { root } = reading.project;
-  return await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
 }
 
 interface SuppressionLine {
