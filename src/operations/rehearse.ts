@@ -159,10 +159,8 @@ interface Part {
   readonly one: Scheduled | Following;
   /** When a call can do anything for it, in ms since 1970. */
   readonly wakes: Set<number>;
-  /** Calls of `due` that have it. */
-  calls: number;
-  /** A call has begun with it, and not ended. */
-  isBusy: boolean;
+  /** Calls of `due` that have not come to it yet. */
+  queued: number;
 }
 
 /**
@@ -174,7 +172,7 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
   if (meter !== undefined) meter.total = Math.ceil((untilMs - startMs) / HOUR_MS);
-  const parts = all.map((one): Part => ({ one, wakes: new Set(), calls: 0, isBusy: false }));
+  const parts = all.map((one): Part => ({ one, wakes: new Set(), queued: 0 }));
   const asked = new Set<number>();
   let failed: unknown = null;
   using ledger = assume === null ? null : openLedger(copy, { mode: 'write', nowMs: startMs, isCopy: true });
@@ -211,7 +209,7 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
     const nowMs = time.nowMs;
     asked.delete(nowMs);
     if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
-    const due = parts.filter((part) => !part.isBusy && (part.calls > 0 || isDue(part)));
+    const due = parts.filter((part) => part.queued > 0 || isDue(part));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
     // Another call sends what this one does not come to, because its first campaign takes long.
     if (due.length > 1) askAt(nowMs + everyMs);
@@ -225,17 +223,11 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
     let current: Part | null = null;
     for (const part of chosen) {
       for (const ms of part.wakes) if (ms <= time.nowMs) part.wakes.delete(ms);
-      part.calls += 1;
+      part.queued += 1;
+      const next = 'clock' in part.one ? part.one.clock.next(time.nowMs) : null;
+      if (next !== null) wake(part, next);
     }
     const left = new Set(chosen);
-    const done = (): void => {
-      if (current === null) return;
-      current.isBusy = false;
-      current.calls -= 1;
-      left.delete(current);
-      // A report may have come before the call was over.
-      if (isDue(current)) wake(current, time.nowMs);
-    };
     const heard = follow();
     const rehearsal: RehearsedWorld = {
       timers: time.timers,
@@ -258,10 +250,10 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
           rehearsal,
           onEvent(event) {
             if (event.kind === 'campaign') {
-              done();
               current = chosen.find(({ one }) => one.campaign.file === event.campaign.file) ?? null;
-              if (current !== null) current.isBusy = true;
+              if (current !== null && left.delete(current)) current.queued -= 1;
             }
+            if (event.kind === 'started' && current !== null) wakeFollowers(current);
             if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
@@ -270,27 +262,25 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
         },
       );
     } finally {
-      done();
-      for (const part of left) part.calls -= 1;
+      for (const part of left) part.queued -= 1;
     }
   };
-  /** When a call can do more for a campaign, and for those that follow it. */
-  const plan = (part: Part, { next, action, why, result }: DueItem): void => {
-    if (next !== null) wake(part, Date.parse(next));
+  const wakeFollowers = ({ one }: Part): void => {
+    for (const follower of parts) {
+      const { after } = follower.one.campaign;
+      if (after?.id === one.campaign.id) wake(follower, time.nowMs + after.wait.ms);
+    }
+  };
+  /** When a call can do more for the run of a campaign. */
+  const plan = (part: Part, { action, why, result }: DueItem): void => {
     const report = result?.report;
     for (const opens of [report?.opensAt, report?.winnerAt]) if (opens !== undefined) wake(part, Date.parse(opens));
     const isOpen = report !== undefined && report.state !== 'finished' && report.opensAt === undefined;
-    const isWaiting = action === 'leave' && (why === 'waiting' || why === 'running');
-    if (isOpen || isWaiting) wake(part, time.nowMs + HOUR_MS);
+    if (isOpen || (action === 'leave' && why === 'waiting')) wake(part, time.nowMs + HOUR_MS);
     const { budget } = environmentOf(part.one.campaign, environment);
     const isOver = why === 'over-budget' || report?.halt?.rule === 'over-budget';
     const { timeZone } = part.one.campaign.project;
     if (budget !== null && isOver) wake(part, periodAt(budget.per, time.nowMs, timeZone).endsMs);
-    if (report === undefined) return;
-    for (const follower of parts) {
-      const { after } = follower.one.campaign;
-      if (after?.id === part.one.campaign.id) wake(follower, Date.parse(report.startedAt) + after.wait.ms);
-    }
   };
 
   for (const part of parts) {

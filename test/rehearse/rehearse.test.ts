@@ -64,7 +64,29 @@ describe('the coming days', () => {
     ]);
   });
 
-  test('a campaign that takes longer than its schedule allows is said to', async () => {
+  test('a campaign begins its next occurrence while the one before is being sent', async () => {
+    using project = createProject(
+      campaign('often', 'schedule: { cron: "2,4,6 6 * * *", timeZone: UTC }\nsend: { rate: 2/min }'),
+    );
+    expect(brief(await play(project, { days: 1, everyMs: 60_000 }))).toEqual([
+      'often finished 30T06:02 30T06:07 12',
+      'often finished 30T06:04 30T06:09 12',
+      'often finished 30T06:06 30T06:11 12',
+    ]);
+  });
+
+  test('a follow-up begins while the campaign before it is being sent', async () => {
+    using project = createProject({
+      ...campaign('slow', `${DAILY}\nsend: { rate: 6/h }`),
+      ...campaign('nudge', 'after: { campaign: slow, wait: 30m }'),
+    });
+    expect(brief(await play(project, { days: 1 }))).toEqual([
+      'slow finished 30T09:00 30T10:50 12',
+      'nudge finished 30T09:30 30T11:20 12',
+    ]);
+  });
+
+  test('a campaign that takes longer than its schedule allows is named with the next instant', async () => {
     using project = createProject(
       campaign('slow', 'schedule: { cron: "0 * * * *", timeZone: UTC }\nsend: { rate: 6/h }'),
     );
