@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../errors.ts';
 import { temporaryFault } from '../util/files.ts';
-import { isPostgres } from '../util/ledger-address.ts';
+import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import { grants } from '../util/platform.ts';
 import type { Connection } from './connection.ts';
 import type { Ledger, LedgerFacts, LedgerOptions, PlaceFacts } from './ledger.ts';
@@ -98,7 +98,14 @@ export function copyLedger(ledger: string, path: string, nowMs: number): void {
     original?.copyTo(path);
     openForWriting(path, { mode: 'write', nowMs, isCopy: true }).close();
   } catch (error) {
-    throw error instanceof HandbillError ? error : temporaryFault(error, dirname(path));
+    if (!(error instanceof HandbillError)) throw temporaryFault(error, dirname(path));
+    // The reader knows the ledger, and not its copy.
+    const { exit, diagnostics } = error;
+    const file = shownLedger(ledger);
+    throw new HandbillError(
+      exit,
+      diagnostics.map((one) => (one.at?.file === path ? { ...one, at: { file } } : one)),
+    );
   }
 }
 

@@ -16,6 +16,8 @@ export interface RehearsedOccurrence {
   readonly campaign: string;
   readonly file: string;
   readonly occurrence: string;
+  /** The instant of its schedule, ISO 8601 in UTC; null: it is a follow-up. */
+  readonly due: string | null;
   /** Its first and its last message in these days, ISO 8601 in UTC; null: none is sent. */
   readonly begins: string | null;
   readonly ends: string | null;
@@ -33,7 +35,7 @@ export interface RehearsedOccurrence {
   /** The next occurrence, which is due before this one ends; absent: it ends in time. */
   readonly overlaps?: string;
   readonly days: readonly RehearsedDay[];
-  /** Errors and warnings, each once, as `due` would print them. */
+  /** As `due` would print them; the last one of each kind and place. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -53,6 +55,8 @@ export interface AssumedFeedback extends AssumedShares {
 export interface Rehearsal {
   readonly version: 1;
   readonly environment: string;
+  /** When it was played, ISO 8601 in UTC. */
+  readonly at: string;
   /** The days that are shown, ISO 8601 in UTC. */
   readonly from: string;
   readonly until: string;
@@ -74,7 +78,7 @@ export interface Rehearsal {
   readonly most?: { readonly limit: number; readonly people: number; readonly first: readonly BusyPerson[] };
   /** Campaigns that cannot be read. */
   readonly diagnostics: readonly Diagnostic[];
-  /** 2 where anything is refused. */
+  /** 2 where a campaign cannot be read, an occurrence cannot begin, or one halts. */
   readonly exit: ExitStatus;
 }
 

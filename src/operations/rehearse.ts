@@ -14,10 +14,13 @@ import {
 import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
+import { roughly } from '../report/locale.ts';
+import { everyMinutes } from '../schedule/callers.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
 import { createFeedback } from '../send/assumed.ts';
 import { joinReplies } from '../send/deliveries.ts';
 import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
+import { summarise } from '../send/summary.ts';
 import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -50,7 +53,7 @@ export const REHEARSE = {
   from: {
     flag: '--from <instant>',
     says: 'show what happens from then on; all that comes before it is played too',
-    inHelp: ', for example 2026-12-01 or +7d',
+    inHelp: ', for example 2026-12-01T00:00:00Z or +7d',
     more: 'In ms since 1970.',
     without: 'now',
     kind: 'instant',
@@ -58,9 +61,8 @@ export const REHEARSE = {
   },
   everyMs: {
     flag: '--every <duration>',
-    says: 'how often `handbill due` is called',
+    says: 'how often `handbill due` is called (default: as often as `handbill schedule` has it called)',
     more: 'In ms.',
-    without: '5m',
     kind: 'duration',
     range: [60_000, DAY_MS],
   },
@@ -82,7 +84,7 @@ export const REHEARSE = {
     flag: '--seed <n>',
     says: 'with --assume: another number draws other people',
     range: [0, 2 ** 31, 'whole'],
-    preset: 1,
+    without: '1',
   },
   allow: allowOption(DUE_CODES),
 } as const satisfies OptionTable;
@@ -97,7 +99,6 @@ export interface RehearseOptions extends ProjectOptions, OptionsOf<typeof REHEAR
   readonly onPlayed?: (ledger: Ledger) => void;
 }
 
-const EVERY_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
@@ -112,26 +113,30 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   checkAllow(given, DUE_CODES);
   const options = withDefaults(given);
   const assume = assumedOf(given);
-  const { cwd, env, ledger } = options;
+  const { cwd, env, ledger, environment = 'sandbox' } = options;
   const startMs = options.now();
+  const fromMs = options.from ?? startMs;
+  if (fromMs < startMs) {
+    const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
+    throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before now.', { hint }));
+  }
   const found = await readScheduled(paths, { cwd, env, now: startMs, ledger });
   const all = [...found.campaigns, ...found.followUps];
-  const project = projectOf(
-    all,
-    found.refused.flatMap(({ diagnostics }) => diagnostics),
-  );
+  const refused = onceEach(found.refused.flatMap(({ diagnostics }) => diagnostics));
+  const project = projectOf(all, refused);
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
     const copy = join(folder.root, 'ledger.db');
     copyLedger(project.ledger, copy, startMs);
-    const dayOf = createDayOf(project.timeZone);
-    const fromMs = Math.max(startMs, options.from ?? startMs);
+    const clocks = found.campaigns.map(({ clock }) => clock);
+    const everyMs = options.everyMs ?? everyMinutes(clocks, startMs) * 60_000;
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, project.timeZone);
-    const stage: Stage = { all, options, assume, copy, startMs, untilMs, time: createVirtualTime(startMs) };
+    const time = createVirtualTime(startMs);
+    const stage: Stage = { all, options, environment, everyMs, assume, copy, startMs, untilMs, time };
     const items = await play(stage);
     using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
     options.onPlayed?.(played);
-    return await resultOf({ ...stage, fromMs, items, played, dayOf, refused: found.refused });
+    return await resultOf({ ...stage, fromMs, items, played, refused });
   } finally {
     await folder.remove();
   }
@@ -140,6 +145,8 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
 interface Stage {
   readonly all: readonly (Scheduled | Following)[];
   readonly options: RehearseOptions & ResolvedOptions;
+  readonly environment: string;
+  readonly everyMs: number;
   /** Null: no reports and replies come. */
   readonly assume: AssumedFeedback | null;
   /** The ledger that is played on. */
@@ -167,8 +174,9 @@ interface Part {
  * Calls `due` whenever a call of the real one, at each `--every`, would find anything to do: at the instants of
  * schedules, when windows open, when a follow-up is due, when a budget begins again; and each hour while a run is open.
  */
-async function play({ all, options, assume, copy, startMs, untilMs, time }: Stage): Promise<readonly Said[]> {
-  const { everyMs = EVERY_MS, environment = 'sandbox', cwd, env, allow = [], meter } = options;
+async function play(stage: Stage): Promise<readonly Said[]> {
+  const { all, options, environment, everyMs, assume, copy, startMs, untilMs, time } = stage;
+  const { cwd, env, allow = [], meter } = options;
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
   if (meter !== undefined) meter.total = Math.ceil((untilMs - startMs) / HOUR_MS);
@@ -284,7 +292,7 @@ async function play({ all, options, assume, copy, startMs, untilMs, time }: Stag
   };
 
   for (const part of parts) {
-    for (const ms of [startMs, ...waitsBefore(part.one, { copy, environment, startMs })]) wake(part, ms);
+    for (const ms of [startMs, ...waitsBefore(part.one, stage)]) wake(part, ms);
   }
   await time.play(untilMs, signal);
   if (failed !== null) throw failed;
@@ -302,13 +310,15 @@ function dependsOnFeedback(campaign: Campaign, all: Stage['all']): boolean {
 }
 
 /** @throws HandbillError exit 2: they are no shares, or are more than there are messages */
-function assumedOf({ assume, seed = REHEARSE.seed.preset }: RehearseOptions): AssumedFeedback | null {
-  if (assume === undefined) return null;
+function assumedOf({ assume, seed }: RehearseOptions): AssumedFeedback | null {
+  if (assume === undefined && seed === undefined) return null;
+  if (assume === undefined)
+    throw refuse(problem('usage', 'A seed is for the reports that are assumed.', { hint: 'Add --assume.' }));
   const { delivered = 1, replied = 0, optedOut = 0 } = assume;
   if ([delivered, replied, optedOut].some((part) => !(part >= 0 && part <= 1))) {
     throw refuse(problem('usage', 'A share in "assume" is not a number from 0 to 1.'));
   }
-  if (replied + optedOut <= delivered + ROUNDING) return { delivered, replied, optedOut, seed };
+  if (replied + optedOut <= delivered + ROUNDING) return { delivered, replied, optedOut, seed: seed ?? 1 };
   const message = `More people would answer (${percent(replied + optedOut)}) than have the message (${percent(delivered)}).`;
   throw refuse(problem('usage', message, { hint: 'Raise the share that is delivered, or lower the others.' }));
 }
@@ -321,10 +331,7 @@ function percent(part: number): string {
 }
 
 /** When runs that began before these days go on, and follow-ups of them are due, in ms since 1970. */
-function waitsBefore(
-  { campaign }: Scheduled | Following,
-  { copy, environment, startMs }: Pick<Stage, 'copy' | 'startMs'> & { readonly environment: string },
-): readonly number[] {
+function waitsBefore({ campaign }: Scheduled | Following, { copy, environment, startMs }: Stage): readonly number[] {
   using ledger = openExistingLedger(copy, { nowMs: startMs });
   if (ledger === null) return [];
   const place = { environment: environmentOf(campaign, environment).identity, campaign: campaign.id };
@@ -339,18 +346,19 @@ interface Played extends Stage {
   readonly fromMs: number;
   readonly items: readonly Said[];
   readonly played: Ledger;
-  readonly dayOf: (ms: number) => number;
-  readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
+  /** Why campaigns cannot be read. */
+  readonly refused: readonly Diagnostic[];
 }
 
 async function resultOf(stage: Played): Promise<Rehearsal> {
-  const { all, options, assume, fromMs, untilMs, played, dayOf, refused } = stage;
-  const { environment = 'sandbox', everyMs = EVERY_MS, most } = options;
+  const { all, options, environment, everyMs, assume, startMs, fromMs, untilMs, played, refused } = stage;
+  const { most } = options;
   const [first] = all;
   if (first === undefined) throw new Error('a rehearsal has a campaign');
   const { project } = first.campaign;
   const prices = await loadPrices(project);
   const { identity } = environmentOf(first.campaign, environment);
+  const dayOf = createDayOf(project.timeZone);
   const days = new Map<number, Sum>();
   const ofRun = new Map<number, RunSums>();
   for (const quarter of played.sentSince(identity, fromMs)) {
@@ -364,17 +372,18 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
   const occurrences = occurrencesOf(stage, { identity, ofRun, isPriced: prices !== null, shown });
   const limit = most ?? Number.MAX_SAFE_INTEGER;
   const busy = played.busiestSince(identity, fromMs, limit);
-  const isRefused = refused.length > 0 || occurrences.some(({ state }) => state === 'refused');
+  const isFaulty = refused.length > 0 || occurrences.some(({ state }) => state === 'refused' || state === 'halted');
   return {
     version: 1,
     environment,
+    at: iso(startMs),
     from: iso(fromMs),
     until: iso(untilMs),
     timeZone: project.timeZone,
     currency: prices?.currency ?? null,
     locale: project.locale,
     everyMs,
-    assumed: assumptionsOf(stage),
+    assumed: assumptionsOf(stage, identity),
     ...(assume === null ? {} : { assume }),
     days: shown(days),
     occurrences,
@@ -382,8 +391,8 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
     ...(most === undefined
       ? {}
       : { most: { limit, people: busy.over, first: busy.people.filter(({ messages }) => messages > limit) } }),
-    diagnostics: refused.flatMap(({ diagnostics }) => diagnostics),
-    exit: isRefused ? EXIT.refused : EXIT.done,
+    diagnostics: refused,
+    exit: isFaulty ? EXIT.refused : EXIT.done,
   };
 }
 
@@ -450,11 +459,11 @@ function occurrencesOf(
     const { occurrence } = item;
     const run = played.findRun({ environment: identity, campaign: campaign.id, occurrence });
     const sums = run === null ? undefined : ofRun.get(run.number);
-    const report = said.findLast(({ item: { result } }) => result !== null)?.item.result?.report ?? null;
-    const diagnostics = said.flatMap(({ item: { diagnostics } }) => diagnostics);
-    const state = report?.state ?? unsentState(item) ?? run?.state;
-    if (state === undefined || state === 'loading') return [];
-    const next = 'clock' in one ? one.clock.next(instantOf(occurrence) ?? fromMs) : null;
+    const report = run === null ? null : summarise(played, run, null, campaign);
+    const state = report?.state ?? unsentState(item);
+    if (state === null) return [];
+    const dueMs = 'clock' in one ? instantOf(occurrence) : null;
+    const next = 'clock' in one ? one.clock.next(dueMs ?? fromMs) : null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
     // With `send.each` the next one takes over what is left.
     const isLate =
@@ -464,16 +473,17 @@ function occurrencesOf(
         campaign: campaign.name,
         file: campaign.file,
         occurrence,
+        due: iso(dueMs),
         begins: sums === undefined ? null : iso(sums.firstMs),
         ends: sums === undefined ? null : iso(sums.lastMs),
         state,
         ...costed([...(sums?.days.values() ?? [])].reduce(plus, NO_SUM), isPriced),
         ...(report === null ? {} : { totals: report.totals, reasons: report.reasons }),
-        ...(report?.halt == null ? {} : { halt: report.halt }),
+        ...(report === null || report.halt === null ? {} : { halt: report.halt }),
         ...(report?.opensAt === undefined ? {} : { opensAt: report.opensAt }),
         ...(isLate ? { overlaps: occurrenceAt(next) } : {}),
         days: sums === undefined ? [] : shown(sums.days),
-        diagnostics: [...new Map(diagnostics.map((one) => [`${one.code} ${one.message}`, one])).values()],
+        diagnostics: lastOfEach(said.flatMap(({ item: { diagnostics } }) => diagnostics)),
       },
     ];
   });
@@ -482,17 +492,18 @@ function occurrencesOf(
 }
 
 /** Sentences for all that the files do not say. */
-function assumptionsOf({ all, options, assume }: Stage): readonly string[] {
-  const { everyMs = EVERY_MS, environment = 'sandbox' } = options;
+function assumptionsOf({ all, environment, everyMs, assume, played }: Played, identity: string): readonly string[] {
   const where = all.map(({ campaign }) => environmentOf(campaign, environment));
   const isUnbounded = all.some(
     ({ campaign }, i) => (campaign.send.ratePerSecond ?? where[i]?.ratePerSecond ?? null) === null,
   );
   return [
-    `\`handbill due\` is called every ${everyMs / 60_000} min.`,
+    `\`handbill due\` is called every ${roughly(everyMs)}.`,
     'Files and lists stay as they are now.',
     'The API accepts every message.',
     ...feedbackWords(assume, all),
+    ...(played.pauses().some((pause) => pause.environment === identity) ? ['A pause lasts.'] : []),
+    ...absentWords(all),
     ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
     ...(where.some(({ approval }) => approval !== null) ? ['An approval that is missing is given in time.'] : []),
     ...(where.some(({ git }) => git !== null) ? ['The commit is one that `git` in handbill.yaml allows.'] : []),
@@ -501,13 +512,39 @@ function assumptionsOf({ all, options, assume }: Stage): readonly string[] {
 
 function feedbackWords(assume: AssumedFeedback | null, all: Stage['all']): readonly string[] {
   const isMissed = assume === null && all.some(({ campaign }) => dependsOnFeedback(campaign, all));
-  if (assume === null) return isMissed ? ['No delivery reports and no replies come: see --assume.'] : [];
+  if (assume === null) {
+    return isMissed ? ['No delivery reports and no replies come: `handbill rehearse --assume` lets them.'] : [];
+  }
   const { delivered, replied, optedOut, seed } = assume;
-  const answers =
-    replied + optedOut === 0
-      ? ''
-      : `, ${percent(replied)} are answered and ${percent(optedOut)} answered with STOP within 6 h after that`;
-  return [`${percent(delivered)} of the messages are reported as delivered within 5 min${answers} (seed ${seed}).`];
+  const answers = [
+    ...(replied === 0 ? [] : [`${percent(replied)} answer`]),
+    ...(optedOut === 0 ? [] : [`${percent(optedOut)} write STOP`]),
+  ];
+  const later = answers.length === 0 ? '' : `; ${answers.join(' and ')} within 6 h after that`;
+  return [
+    `${percent(delivered)} of the messages are reported as delivered within 5 min${later} (seed ${seed}).`,
+    ...(all.some(({ campaign }) => campaign.unreachable !== null) ? ['No address fails for good.'] : []),
+  ];
+}
+
+/** A follow-up goes with the runs of its campaign, and that may not be among those that are played. */
+function absentWords(all: Stage['all']): readonly string[] {
+  const ids = new Set(all.map(({ campaign }) => campaign.id));
+  const absent = all.flatMap(({ campaign: { after } }) =>
+    after === null || ids.has(after.id) ? [] : [after.campaign],
+  );
+  return [...new Set(absent)].map(
+    (name) => `${name} is not sent in these days, because it was not named or has no schedule.`,
+  );
+}
+
+/** Calls repeat what they say with other sums: the last one counts. */
+function lastOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((one) => [`${one.code} ${one.at?.file}:${one.at?.line}`, one])).values()];
+}
+
+function onceEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((one) => [JSON.stringify([one.code, one.message, one.at]), one])).values()];
 }
 
 function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Diagnostic[]): Project {

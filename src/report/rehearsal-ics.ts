@@ -15,14 +15,15 @@ function eventOf(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Format
   const from = begins ?? occurrence;
   if (Number.isNaN(Date.parse(from))) return [];
   const isUnsent = state === 'refused' || state === 'missed';
-  const summary = `${campaign}: ${isUnsent ? state : formats.count(messages, 'message')}`;
+  const summary = `${campaign}: ${isUnsent ? (state === 'missed' ? 'missed' : 'cannot begin') : formats.count(messages, 'message')}`;
   const words = whatWords(one, rehearsal, formats);
   return [
     'BEGIN:VEVENT',
     `UID:${escaped(`${rehearsal.environment}/${campaign}/${occurrence}`)}@handbill`,
-    `DTSTAMP:${instant(rehearsal.from)}`,
+    `DTSTAMP:${instant(rehearsal.at)}`,
     `DTSTART:${instant(from)}`,
-    `DTEND:${instant(ends ?? from)}`,
+    // An event of no length has no end.
+    ...(ends === null || instant(ends) === instant(from) ? [] : [`DTEND:${instant(ends)}`]),
     `SUMMARY:${escaped(summary)}`,
     ...(words === '' ? [] : [`DESCRIPTION:${escaped(words)}`]),
     'END:VEVENT',

@@ -1,6 +1,7 @@
+import type { Diagnostic } from '../errors.ts';
 import type { Rehearsal, RehearsedDay, RehearsedOccurrence } from '../model.ts';
 import { mask } from '../util/redact.ts';
-import { table } from '../util/table.ts';
+import { table, wrap } from '../util/table.ts';
 import { createFormats, type Formats } from './locale.ts';
 import { reasonCounts } from './words.ts';
 
@@ -12,17 +13,26 @@ export function rehearsalText(rehearsal: Rehearsal, width: number): string {
   const dayRows = days.map((day) => [dayWords(day.day), ...figuresOf(day, rehearsal, formats)]);
   const rows = occurrences.map((one) => {
     const { begins, ends } = spanWords(one, rehearsal);
-    return [begins, ends, one.campaign, ...figuresOf(one, rehearsal, formats), whatWords(one, rehearsal, formats)];
+    return [begins, ends, one.campaign, ...figuresOf(one, rehearsal, formats)];
   });
-  const columns = [{}, {}, { shrink: true }, ...figures, { shrink: true }];
+  const notes = (row: number): string => {
+    const one = occurrences[row];
+    const words = one === undefined ? '' : whatWords(one, rehearsal, formats);
+    return words === ''
+      ? ''
+      : wrap(words, width - 6)
+          .map((line) => `      ${line}\n`)
+          .join('');
+  };
   const people = most?.first.map(({ to, messages }) => `  ${mask(to)}  ${formats.number(messages)}\n`) ?? [];
+  const more = (most?.people ?? 0) - people.length;
   const blocks = [
     `${verdictOf(rehearsal, formats)}\n`,
     table(dayRows, [{}, ...figures], { width, indent: 2 }),
-    table(rows, columns, { width, indent: 2 }),
+    table(rows, [{}, {}, {}, ...figures], { width, indent: 2, below: notes }),
     most === undefined
       ? ''
-      : `${peopleWords(rehearsal, formats)}${people.length === 0 ? '.' : ':'}\n${people.join('')}`,
+      : `${peopleWords(rehearsal, formats)}${people.length === 0 ? '.' : ':'}\n${people.join('')}${more > 0 ? `  and ${formats.number(more)} more\n` : ''}`,
     `Assumed: ${assumed.join(' ')}\n`,
   ];
   return blocks.filter((block) => block !== '').join('\n');
@@ -30,17 +40,17 @@ export function rehearsalText(rehearsal: Rehearsal, width: number): string {
 
 /** The first sentences: how much is sent, what cannot be, who gets the most. */
 export function verdictOf(rehearsal: Rehearsal, formats: Formats): string {
-  const { days, occurrences, busiest, currency } = rehearsal;
-  const sum = (of: (day: RehearsedDay) => number): number => days.reduce((all, day) => all + of(day), 0);
-  const messages = sum((day) => day.messages);
-  const cost = days.some((day) => day.cost === null) ? null : sum((day) => day.cost ?? 0);
+  const { occurrences, busiest, currency, environment } = rehearsal;
   const sent = occurrences.filter((one) => one.messages > 0);
+  const messages = sent.reduce((sum, one) => sum + one.messages, 0);
+  const cost = sent.some((one) => one.cost === null) ? null : sent.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   const campaigns = new Set(sent.map(({ file }) => file)).size;
   const [from, until] = [rehearsal.from, rehearsal.until].map((instant) => wallOf(instant, rehearsal));
   const price = cost === null || messages === 0 ? '' : `, ${formats.money(cost, currency)}`;
   const found = [
-    `${formats.count(messages, 'message')}${price} from ${from} to ${until} (${rehearsal.timeZone}), in ${formats.count(sent.length, 'occurrence')} of ${formats.count(campaigns, 'campaign')}.`,
-    ...[...COUNTED].flatMap(([words, isIt]) => {
+    `${formats.count(messages, 'message')}${price} to ${environment}, from ${from} to ${until} (${rehearsal.timeZone}), in ${formats.count(sent.length, 'occurrence')} of ${formats.count(campaigns, 'campaign')}.`,
+    ...unreadWords(rehearsal, formats),
+    ...COUNTED.flatMap(([words, isIt]) => {
       const count = occurrences.filter(isIt).length;
       return count === 0 ? [] : [`${formats.count(count, 'occurrence')} ${words}.`];
     }),
@@ -51,22 +61,42 @@ export function verdictOf(rehearsal: Rehearsal, formats: Formats): string {
 
 const COUNTED: readonly (readonly [string, (one: RehearsedOccurrence) => boolean])[] = [
   ['cannot begin', ({ state }) => state === 'refused'],
-  ['would halt', ({ state }) => state === 'halted'],
+  ['would halt', ({ state, begins }) => state === 'halted' && begins !== null],
+  ['would stay halted', ({ state, begins }) => state === 'halted' && begins === null],
   ['would be missed', ({ state }) => state === 'missed'],
   ['would not end before the next one is due', ({ overlaps }) => overlaps !== undefined],
 ];
 
+function unreadWords({ diagnostics }: Rehearsal, formats: Formats): readonly string[] {
+  const files = new Set(diagnostics.map(({ at }) => at?.file));
+  return files.size === 0 ? [] : [`${formats.count(files.size, 'file')} with a schedule cannot be used.`];
+}
+
+/** Errors and warnings of all occurrences: the last of each kind, place and campaign. */
+export function faultsIn({ diagnostics, occurrences }: Rehearsal): readonly Diagnostic[] {
+  const all = occurrences.flatMap(({ campaign, diagnostics: own }) => own.map((one) => ({ campaign, one })));
+  const keyed = all.map(
+    ({ campaign, one }) => [`${one.code} ${one.at?.file ?? campaign}:${one.at?.line}`, one] as const,
+  );
+  return [...diagnostics, ...new Map(keyed).values()].filter(({ severity }) => severity !== 'note');
+}
+
 /** Why recipients are skipped or wait, and why it cannot begin or halts; empty: all are sent to. */
 export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): string {
-  const { state, reasons = {}, totals, opensAt, overlaps, halt, diagnostics } = one;
+  const { state, reasons = {}, totals, messages, begins, due, opensAt, overlaps, halt, diagnostics } = one;
   const skipped = reasonCounts({ reasons }, 'skipped', formats);
   const deferred = reasonCounts({ reasons }, 'deferred', formats);
   const pending = totals?.pending ?? 0;
+  const before = (totals?.accepted ?? 0) - messages;
   const why = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0];
   return [
-    ...(state === 'refused' ? [`cannot begin: ${why?.message ?? ''}`] : []),
-    ...(state === 'missed' ? ['missed'] : []),
-    ...(halt === undefined ? [] : [`halts: ${halt.message}`]),
+    ...(state === 'refused' ? [`cannot begin (${why?.code})`] : []),
+    ...(state === 'missed' ? [why === undefined ? 'missed' : `missed (${why.code})`] : []),
+    ...(halt === undefined
+      ? []
+      : [`${begins === null ? 'is halted' : 'halts'}: ${halt.message.replace(/[.?]+$/, '')}`]),
+    ...(due !== null && isLate(begins, due) ? [`due ${wallOf(due, rehearsal)}`] : []),
+    ...(before > 0 ? [`${formats.number(before)} were sent before`] : []),
     ...(skipped === '' ? [] : [`skipped: ${skipped}`]),
     ...(deferred === ''
       ? []
@@ -74,6 +104,11 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
     ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
   ].join('; ');
+}
+
+/** It begins a minute or more after it was due. */
+function isLate(begins: string | null, due: string): boolean {
+  return begins !== null && Date.parse(begins) - Date.parse(due) >= 60_000;
 }
 
 /** How many people would get more than the limit. */
@@ -106,7 +141,7 @@ export function spanWords({ begins, ends, occurrence }: RehearsedOccurrence, reh
 
 const CLOCK = '09:00';
 
-/** `Mon 30 Nov 2026 09:00`, on a clock of the project's zone; other text is unchanged. */
+/** `Mon 30 Nov 09:00`, on a clock of the project's zone; other text is unchanged. */
 export function wallOf(instant: string, { timeZone }: Pick<Rehearsal, 'timeZone'>): string {
   const ms = Date.parse(instant);
   if (Number.isNaN(ms)) return instant;

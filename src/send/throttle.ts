@@ -159,6 +159,9 @@ export interface RateLimiter {
  */
 const CATCH_UP_MS = 20;
 
+/** Sums of intervals are no exact doubles: a token that is early by so little is in time. */
+const EXACT_MS = 0.01;
+
 export function createRateLimiter(
   ratePerSecond: number | null,
   stopped: AbortSignal,
@@ -201,7 +204,7 @@ export function createRateLimiter(
     take() {
       if (isFree()) return true;
       const now = monotonicMs();
-      if (heldUntil > now || (intervalMs > 0 && now < dueAt)) return false;
+      if (heldUntil > now || (intervalMs > 0 && now < dueAt - EXACT_MS)) return false;
       dueAt = Math.max(dueAt, now - lateMs) + intervalMs;
       nextAt = Math.max(nextAt, dueAt);
       return true;

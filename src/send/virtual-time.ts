@@ -17,6 +17,9 @@ export interface VirtualTime {
 /** A wait ends at a whole second: at 100 messages a second, the ledger writes a group of them in one transaction. */
 const GRAIN_MS = 1000;
 
+/** Times are doubles: what is later than a second by so little is at that second. */
+const EXACT_MS = 0.01;
+
 interface Event {
   readonly atMs: number;
   readonly work: () => void;
@@ -52,7 +55,7 @@ export function createVirtualTime(fromMs: number): VirtualTime {
         signal.removeEventListener('abort', over);
         resolve();
       };
-      const cancel = add(Math.ceil((nowMs + ms) / GRAIN_MS) * GRAIN_MS, over);
+      const cancel = add(Math.ceil((nowMs + ms - EXACT_MS) / GRAIN_MS) * GRAIN_MS, over);
       signal.addEventListener('abort', over);
     });
   const pass = (): (() => void) => {

@@ -1,8 +1,9 @@
+import type { Diagnostic } from '../errors.ts';
 import type { Rehearsal, RehearsedDay, RehearsedOccurrence } from '../model.ts';
 import { createFormats, type Formats } from '../report/locale.ts';
-import { dayWords, peopleWords, spanWords, verdictOf, whatWords } from '../report/rehearsal-text.ts';
+import { dayWords, faultsIn, peopleWords, spanWords, verdictOf, whatWords } from '../report/rehearsal-text.ts';
 import { type Html, html } from '../util/escape.ts';
-import { mask } from '../util/redact.ts';
+import { mask, maskText } from '../util/redact.ts';
 import { track } from './charts/chart.ts';
 import { documentFrame } from './document.ts';
 import { coded, section, table } from './kit.ts';
@@ -10,9 +11,10 @@ import { coded, section, table } from './kit.ts';
 /** The coming days as a single page: no script, nothing loaded, no links. Addresses are masked. */
 export function rehearsalPage(rehearsal: Rehearsal): string {
   const formats = createFormats(rehearsal.locale, rehearsal.timeZone);
-  const { head, foot } = documentFrame({ title: 'The coming days - handbill' });
+  const heading = `The coming days in ${rehearsal.environment}`;
+  const { head, foot } = documentFrame({ title: `${heading} - handbill` });
   const content = html`<main>
-<h1>The coming days</h1>
+<h1>${heading}</h1>
 ${rehearsalSections(rehearsal, formats, ({ campaign }) => html`${campaign}`)}</main>
 `;
   return head + content.markup + foot;
@@ -36,14 +38,24 @@ export function rehearsalSections(
   });
   const rows = occurrences.map((one) => {
     const { begins, ends } = spanWords(one, rehearsal);
-    return { cells: [begins, ends, linkOf(one), ...figures(one), whatWords(one, rehearsal, formats)] };
+    const name = html`<span class="nowrap">${linkOf(one)}</span>`;
+    const when = [begins, ends.replace(/^to /, '')].map((text) =>
+      text === '' ? '' : html`<span class="nowrap">${text}</span>`,
+    );
+    return { cells: [...when, name, ...figures(one), whatWords(one, rehearsal, formats)] };
   });
   const people = most?.first.map(({ to, messages }) => ({ cells: [mask(to), formats.number(messages)] })) ?? [];
+  const faults = faultsIn(rehearsal).map(faultOf);
   return html`<p>${verdictOf(rehearsal, formats)}</p>
-${days.length === 0 ? null : section('By day', table(null, DAYS, dayRows))}${
+${faults.length === 0 ? null : section('What is wrong', html`<ul>${faults}</ul>`)}${days.length === 0 ? null : section('By day', table(null, DAYS, dayRows))}${
   rows.length === 0 ? null : section('Each occurrence', table(null, OCCURRENCES, rows))
-}${most === undefined ? null : section(peopleWords(rehearsal, formats), table(null, PEOPLE, people))}<p class="soft">Assumed: ${coded(assumed.join(' '))}</p>
+}${most === undefined ? null : section(peopleWords(rehearsal, formats), table(null, PEOPLE, people))}<p class="soft">Played ${formats.instant(rehearsal.at)}. Assumed: ${coded(assumed.join(' '))}</p>
 `;
+}
+
+function faultOf({ code, message, hint, at }: Diagnostic): Html {
+  const place = at?.file === undefined ? '' : ` (${at.file}${at.line === undefined ? '' : `:${at.line}`})`;
+  return html`<li>${maskText(message)}${place} <code>${code}</code>${hint === undefined ? null : html`<br><span class="soft">${coded(maskText(hint))}</span>`}</li>`;
 }
 
 const FIGURES = [

@@ -33,7 +33,7 @@ export interface Site {
   readonly people: PeopleOf;
   /** The schedules, from files that were read at most half a minute ago. */
   readonly coming: () => Promise<ScheduleResult>;
-  /** The coming days of an environment, played at most five minutes ago. */
+  /** The coming days of an environment, played at most a minute ago. */
   readonly ahead: (environment: string) => Promise<Rehearsal>;
 }
 

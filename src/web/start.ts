@@ -120,7 +120,7 @@ function createComing(read: () => Promise<ScheduleResult>): () => Promise<Schedu
   };
 }
 
-/** Days are played again after five minutes, and one environment's at a time. */
+/** Days are played again after a minute, and those of one environment at a time. */
 function createAhead(play: (environment: string) => Promise<Rehearsal>): (environment: string) => Promise<Rehearsal> {
   const kept = new Map<string, { readonly untilMs: number; readonly played: Promise<Rehearsal> }>();
   let last: Promise<unknown> = Promise.resolve();
@@ -129,7 +129,7 @@ function createAhead(play: (environment: string) => Promise<Rehearsal>): (enviro
     if (found !== undefined && performance.now() < found.untilMs) return found.played;
     const played = last.then(() => play(environment));
     last = played.catch(() => undefined);
-    kept.set(environment, { untilMs: performance.now() + 300_000, played });
+    kept.set(environment, { untilMs: performance.now() + 60_000, played });
     return played;
   };
 }

@@ -53,7 +53,7 @@ describe('the gate of a canary', () => {
     using project = createProject(campaign('hello', GATE));
     const { occurrences, assumed } = await play(project);
     expect(occurrences[0]?.halt?.message).toContain('50 without a final report');
-    expect(assumed).toContain('No delivery reports and no replies come: see --assume.');
+    expect(assumed).toContain('No delivery reports and no replies come: `handbill rehearse --assume` lets them.');
   });
 });
 
@@ -173,7 +173,7 @@ describe('--assume', () => {
     const args = ['rehearse', '--days', '1', '--assume', 'delivered=95%,replied=3%,opted-out=0.5%', '--seed', '7'];
     const { stdout } = await runHere(args, { cwd: project.root, now: () => START });
     expect(stdout).toContain(
-      '95% of the messages are reported as delivered within 5 min, 3% are answered and 0.5% answered with STOP within 6 h after that (seed 7).',
+      '95% of the messages are reported as delivered within 5 min; 3% answer and 0.5% write STOP within 6 h after that (seed 7).',
     );
     const json = await runHere([...args, '--format', 'json'], { cwd: project.root, now: () => START });
     const schema: unknown = JSON.parse(readFileSync('schemas/rehearsal.schema.json', 'utf8'));
@@ -183,14 +183,24 @@ describe('--assume', () => {
     expect(document.assume).toEqual({ delivered: 0.95, replied: 0.03, optedOut: 0.005, seed: 7 });
   });
 
-  it.each(['delivered', 'delivered=', 'arrived=3%', 'replied=120%', 'replied=3%,replied=4%', 'replied=0.03'])(
-    'refuses %s, and says how it is written',
-    async (shares) => {
-      using project = createProject(campaign('hello', ONCE));
-      const { status, stderr } = await runHere(['rehearse', '--assume', shares], { cwd: project.root });
-      expect([status, stderr]).toEqual([2, expect.stringContaining('such as delivered=95%,replied=3%,opted-out=0.5%')]);
-    },
-  );
+  it.each([
+    ['delivered', '"delivered" takes a share from 0% to 100%, such as delivered=95%.'],
+    ['delivered=', '"delivered" takes a share from 0% to 100%'],
+    ['arrived=3%', '"arrived=3%" is none of delivered, replied, opted-out'],
+    ['replied=120%', '"replied" takes a share from 0% to 100%'],
+    ['replied=3%,replied=4%', '"replied" is there twice.'],
+    ['replied=0.03', '"replied" takes a share from 0% to 100%'],
+  ])('refuses %s, and says how it is written', async (shares, said) => {
+    using project = createProject(campaign('hello', ONCE));
+    const { status, stderr } = await runHere(['rehearse', '--assume', shares], { cwd: project.root });
+    expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+
+  it('refuses a seed that draws nothing', async () => {
+    using project = createProject(campaign('hello', ONCE));
+    const { status, stderr } = await runHere(['rehearse', '--seed', '3'], { cwd: project.root });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('Add --assume.')]);
+  });
 
   it('refuses more answers than delivered messages', async () => {
     using project = createProject(campaign('hello', ONCE));

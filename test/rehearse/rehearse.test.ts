@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { Ajv } from 'ajv';
 import { describe, expect, it, test } from 'vitest';
@@ -188,7 +191,7 @@ describe('handbill rehearse', () => {
       now: () => START,
     });
     expect(stdout).toMatchInlineSnapshot(`
-      "48 messages from Mon 30 Nov 00:02 to Wed 2 Dec 00:00 (UTC), in 4 occurrences of 2 campaigns. The person with the most gets 4.
+      "48 messages to sandbox, from Mon 30 Nov 00:02 to Wed 2 Dec 00:00 (UTC), in 4 occurrences of 2 campaigns. The person with the most gets 4.
 
         Mon 30 Nov  24 messages  24 parts
         Tue 1 Dec   24 messages  24 parts
@@ -260,7 +263,121 @@ describe('other forms', () => {
       'UID:sandbox/few/2026-12-01T09:00:00Z@handbill',
       'UID:sandbox/hello/2026-12-01T09:00:00Z@handbill',
     ]);
-    expect(stdout).toContain('DTSTART:20261130T090000Z\r\nDTEND:20261130T090000Z\r\nSUMMARY:hello: 12 messages\r\n');
+    expect(stdout).toContain('DTSTAMP:20261130T000200Z\r\nDTSTART:20261130T090000Z\r\nSUMMARY:hello: 12 messages\r\n');
     expect(stdout.split('\r\n').every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
   });
+});
+
+describe('faults', () => {
+  const run = (project: TestProject, ...args: string[]) =>
+    runHere(['rehearse', ...args], { cwd: project.root, now: () => START });
+
+  it('are printed with file and line, and once for each campaign', async () => {
+    using project = createProject({
+      ...campaign('few', `${DAILY}\nlimits: { minRecipients: 50 }`),
+      'campaigns/broken/campaign.yaml': 'name: broken\nschedule: { cron: never }\n',
+    });
+    const { stdout, stderr, status } = await run(project, '--days', '2');
+    expect(stdout).toContain('1 file with a schedule cannot be used. 2 occurrences cannot begin.');
+    expect(stdout.match(/cannot begin \(list-too-short\)/g)).toHaveLength(2);
+    expect(stderr.match(/error\[list-too-short\]/g)).toHaveLength(1);
+    expect(stderr).toContain('campaigns/broken/campaign.yaml:');
+    expect(status).toBe(2);
+    const page = await run(project, '--days', '2', '--format', 'html');
+    expect(page.stdout).toMatch(/What is wrong[\s\S]*campaigns\/broken\/campaign.yaml:2/);
+  });
+
+  it('a canary that halts is said with its reason, and the exit status is 2', async () => {
+    using project = createProject(
+      campaign('gated', `${DAILY}\nsend: { canary: { steps: [5], gate: { delivered: 90%, wait: 30m } } }`),
+    );
+    const { stdout, status } = await run(project, '--days', '1');
+    expect(stdout).toMatch(/1 occurrence would halt\.[\s\S]*halts: The gate of the canary/);
+    expect(status).toBe(2);
+  });
+
+  it('a run that has halted before stays halted, with its reason', async () => {
+    await using api = createServer((_, response) => response.writeHead(401).end('{"message":"no such key"}'));
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const { port } = api.address() as AddressInfo;
+    using project = createProject({
+      'handbill.yaml': `environments:\n  test: { baseUrl: "http://127.0.0.1:${port}", apiKey: { env: KEY } }\n`,
+      ...campaign('hello', DAILY),
+    });
+    const nine = START + 9 * 3_600_000;
+    const here = { cwd: project.root, env: { KEY: 'key-for-tests-only' } };
+    const { items } = await due([], { ...here, environment: 'test', confirm: true, now: () => nine });
+    expect(items).toMatchObject([{ action: 'send', exit: 5 }]);
+    const args = ['rehearse', '--env', 'test', '--days', '1'];
+    const { stdout } = await runHere(args, { ...here, now: () => nine + 3_600_000 });
+    expect(stdout).toMatch(/1 occurrence would stay halted\.[\s\S]*is halted: .*key/);
+  });
+
+  it.each([
+    [['--every', '10s'], 'Write a time from 1m to 24h, such as 5m or 1h.'],
+    [['--from', '2026-11-29T00:00:00Z'], 'Write an instant to come, such as 2026-12-01T00:02:00.000Z.'],
+    [['--days', '0'], 'Give a whole number from 1 to 92.'],
+    [['--env', 'nowhere'], 'nowhere'],
+  ])('%s is refused', async (args, said) => {
+    using project = createProject(campaign('hello', DAILY));
+    const { status, stderr } = await run(project, ...args);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+
+  it('a clock that is behind the ledger is said of the ledger, and not of the copy', async () => {
+    using project = createProject(campaign('hello', DAILY));
+    await due([], { cwd: project.root, env: {}, confirm: true, now: () => START + 9 * 3_600_000 });
+    const { stderr } = await run(project);
+    expect(stderr).toMatch(/error\[clock\][\s\S]*\.handbill\/ledger\.db/);
+    expect(stderr).not.toContain('handbill-rehearse-');
+  });
+
+  it('a follow-up alone says that its campaign is not sent', async () => {
+    using project = createProject({
+      ...campaign('hello', DAILY),
+      ...campaign('nudge', 'after: { campaign: hello, wait: 1d }'),
+    });
+    const { stdout } = await run(project, 'nudge');
+    expect(stdout).toContain('hello is not sent in these days, because it was not named or has no schedule.');
+  });
+});
+
+describe('a rate', () => {
+  const drawn = (seed: number) => {
+    let state = seed;
+    return (below: number) => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state % below;
+    };
+  };
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'each occurrence begins when it is due and ends by its rate: projects of seed %i',
+    async (seed) => {
+      const draw = drawn(seed * 7919);
+      const rates = Array.from({ length: 3 }, () => 1 + draw(20));
+      const minutes = rates.map(() => 5 * draw(12));
+      using project = createProject(
+        Object.assign(
+          {},
+          ...rates.map((rate, i) =>
+            campaign(
+              `c${i}`,
+              `schedule: { cron: "${minutes[i]} 8-10 * * *", timeZone: UTC }\nsend: { rate: ${rate}/min }`,
+            ),
+          ),
+        ),
+      );
+      const { occurrences } = await play(project, { days: 1 });
+      expect(occurrences).toHaveLength(9);
+      for (const { campaign: name, occurrence, begins, ends } of occurrences) {
+        const rate = rates[Number(name.slice(1))] ?? 1;
+        // Campaigns that are due at once are sent one after the other, until the next call sends them too.
+        const lateMs = Date.parse(begins ?? '') - Date.parse(occurrence);
+        expect([name, lateMs >= 0 && lateMs <= 5 * 60_000]).toEqual([name, true]);
+        const lastMs = Date.parse(begins ?? '') + (11 * 60_000) / rate;
+        expect(Math.abs(Date.parse(ends ?? '') - lastMs)).toBeLessThanOrEqual(2000);
+      }
+    },
+  );
 });

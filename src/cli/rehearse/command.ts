@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { REHEARSE, rehearse } from '../../operations/rehearse.ts';
-import { rehearsalText } from '../../report/rehearsal-text.ts';
+import { faultsIn, rehearsalText } from '../../report/rehearsal-text.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
@@ -39,7 +39,7 @@ export function configure(command: Command, context: CommandContext): void {
       const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
       const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
       await writeResult([await textOf(result, flags.format, context)], flags, context);
-      if (flags.format !== 'json') complain(context, result.diagnostics, { limit: 20 });
+      if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });
       context.exit(signals.status() ?? result.exit);
     } finally {
       signals.stop();

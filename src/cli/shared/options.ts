@@ -25,7 +25,8 @@ export function addOptions(
     else if (choices !== undefined) option.choices(choices);
     else if (kind !== undefined || range !== undefined) {
       const [least = 0, most = 0] = range ?? [];
-      const parse = kind === undefined ? wholeNumber(least, most) : PARSERS[kind];
+      const parse =
+        kind === undefined ? wholeNumber(least, most) : kind === 'duration' ? duration(least, most) : PARSERS[kind];
       option.argParser<unknown>((text, before) => {
         const value = parse(text, context.now);
         return option.variadic ? [...((before as readonly unknown[] | undefined) ?? []), value] : value;
@@ -38,12 +39,11 @@ export function addOptions(
 }
 
 const PARSERS = {
-  duration: parser(durationMs, 'Write it as 30s, 5m or 1h.'),
   age: parser((text) => durationMs(text) || null, 'Give a duration such as 90d, 12h or P13W.'),
   instant,
   rate: parser(ratePerSecond, 'Write it as 50/s, 600/min or 1000/h.'),
   share: parser(share, 'Give a share from 0% to 100%, such as 2.5%.'),
-  shares: parser(assumedShares, 'Write shares, each once, such as delivered=95%,replied=3%,opted-out=0.5%.'),
+  shares: assumedShares,
   waits: (text: string) => (text === 'none' ? [] : text.split(',').map((one) => wholeNumber(0, A_DAY_MS)(one.trim()))),
   // An empty name would be every address of this machine.
   host: parser(
@@ -62,22 +62,37 @@ function parser<T>(parse: (text: string) => T | null, hint: string): (text: stri
   };
 }
 
-const SHARES: Readonly<Record<string, keyof AssumedShares>> = {
-  delivered: 'delivered',
-  replied: 'replied',
-  'opted-out': 'optedOut',
-};
+const SHARES = { delivered: 'delivered', replied: 'replied', 'opted-out': 'optedOut' } as const;
 
-/** Null: a word is unknown or there twice, or its value is not a share. */
-function assumedShares(text: string): Partial<AssumedShares> | null {
+/** `delivered=95%,replied=3%` */
+function assumedShares(text: string): Partial<AssumedShares> {
   const shares = new Map<string, number>();
-  const parts = text.split(',');
-  for (const part of parts) {
-    const [word = '', value = ''] = part.split('=').map((one) => one.trim());
-    const [name, found] = [Object.hasOwn(SHARES, word) ? SHARES[word] : undefined, share(value)];
-    if (name !== undefined && found !== null) shares.set(name, found);
+  for (const one of text.split(',')) {
+    const [word = '', part = ''] = one.split('=').map((piece) => piece.trim());
+    const value = share(part);
+    if (!isShare(word)) {
+      throw new InvalidArgumentError(
+        `"${one.trim()}" is none of ${Object.keys(SHARES).join(', ')}: write delivered=95%,replied=3%.`,
+      );
+    }
+    if (value === null) throw new InvalidArgumentError(`"${word}" takes a share from 0% to 100%, such as ${word}=95%.`);
+    if (shares.has(SHARES[word])) throw new InvalidArgumentError(`"${word}" is there twice.`);
+    shares.set(SHARES[word], value);
   }
-  return shares.size === parts.length ? Object.fromEntries(shares) : null;
+  return Object.fromEntries(shares);
+}
+
+function isShare(word: string): word is keyof typeof SHARES {
+  return Object.hasOwn(SHARES, word);
+}
+
+function duration(leastMs: number, mostMs: number): (text: string) => number {
+  if (mostMs === 0 || mostMs > A_DAY_MS) return parser(durationMs, 'Write it as 30s, 5m or 1h.');
+  const read = (text: string): number | null => {
+    const ms = durationMs(text);
+    return ms === null || ms < leastMs || ms > mostMs ? null : ms;
+  };
+  return parser(read, `Write a time from ${leastMs / 60_000}m to ${mostMs / 3_600_000}h, such as 5m or 1h.`);
 }
 
 function words(choices: readonly string[] | undefined) {

@@ -39,7 +39,7 @@ export async function makeAhead(
     if (found === null)
       return made(html`<p class="soft">These days are being played. The page shows them soon.</p>`, true);
     const occurrences = found.occurrences.filter((one) => campaign === '' || one.campaign === campaign);
-    const shown = { ...found, occurrences, ...(campaign === '' ? {} : { days: [] }) };
+    const shown = { ...found, occurrences, ...(campaign === '' ? {} : { days: [], busiest: 0 }) };
     return made(rehearsalSections(shown, view.formats, (one) => campaignLink(one.campaign)));
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
