@@ -238,7 +238,7 @@ describe('the page of the coming days', () => {
     recordDaily();
     await using pages = await servePages(project.root, { now: () => NOW + 61_000 });
     const all = textOf(await untilPlayed(pages.port, '/ahead?env=sandbox'));
-    expect(all).toContain('13 messages from Sat 21 Nov 09:01');
+    expect(all).toContain('13 messages to sandbox, from Sat 21 Nov 09:01');
     expect(all.match(/\w+ \d+ (?:Nov|Dec) 09:00/g)).toHaveLength(13);
     expect(textOf(await untilPlayed(pages.port, '/ahead?env=live'))).toContain('cannot begin');
     expect(textOf(await untilPlayed(pages.port, '/ahead?env=sandbox&campaign=later'))).not.toContain('daily');
