@@ -16,17 +16,10 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
-import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
-import { otherProvider } from '../plan/elsewhere.ts';
-import { loadPrices } from '../plan/estimate.ts';
 import { mostBeforeMs } from '../plan/gate.ts';
-import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { settingsInputs } from '../plan/settings.ts';
-import { standingInputsOf } from '../plan/standing-inputs.ts';
-import { readListFacts } from '../recipients/read.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
 import {
   chooseDue,
@@ -40,15 +33,13 @@ import {
   waitsMs,
 } from '../schedule/choose.ts';
 import { instantOf, occurrenceAt, whenText } from '../schedule/occurrence.ts';
-import { requireApproval } from '../send/approved.ts';
 import { isDecidedEarly } from '../send/canary.ts';
 import { unreachedRows } from '../send/deliveries.ts';
 import type { RunEvent } from '../send/event.ts';
-import { fetchedWith, staleReports } from '../send/fetched.ts';
+import { fetchedWith } from '../send/fetched.ts';
 import { pausedWarning } from '../send/pause.ts';
 import type { RehearsedWorld } from '../send/rehearsal.ts';
 import { lockRun, mustExist } from '../send/run-lock.ts';
-import { findStanding, refuseUncovered } from '../send/standing.ts';
 import { inputHalt } from '../send/stop.ts';
 import { stateOf } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -69,6 +60,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
+import { previewRows } from './preview.ts';
 import type { ReconcileResult } from './reconcile.ts';
 import { type Automatic, type Following, readScheduled, type Scheduled } from './schedule.ts';
 import { send } from './send.ts';
@@ -390,8 +382,11 @@ async function* stepsOf(
     const isToSend = step.action === 'send' || step.action === 'continue';
     if (isToSend && pause !== null) yield { ...item, ...PAUSED, diagnostics: pausedWarning(pause) };
     else if (!isToSend) yield item;
-    else if (dryRun) yield { ...item, ...(await refusalOf(one, environment, step, ledgers, options)) };
-    else if (options.signal.aborted) return;
+    else if (dryRun) {
+      ledgers.close();
+      const found = await refusalOf(one, environment, step, options);
+      yield { ...item, ...found, diagnostics: [...diagnostics, ...(found.diagnostics ?? [])] };
+    } else if (options.signal.aborted) return;
     else {
       ledgers.close();
       const done = { ...item, ...(await sendStep(one, environment, step, options)) };
@@ -401,57 +396,38 @@ async function* stepsOf(
   }
 }
 
-/** For a dry run: whether another environment sent the run, list guards without rows, and the budget. */
-async function ledgerRefusal(
-  { campaign }: Automatic,
-  environment: Environment,
-  { action, occurrence }: Step,
-  ledgers: Readers,
-  { now, allow = [] }: Options,
+/** For a dry run: what `send` would refuse before its first request. Reads the list, as `preview` does. */
+async function refusalOf(
+  { path }: Automatic,
+  environment: string,
+  { occurrence }: Step,
+  options: Options,
 ): Promise<Partial<DueItem>> {
+  const { cwd, env, now, ledger, signal, allow = [] } = options;
   try {
-    const ledger = ledgers.of(campaign.project.ledger);
-    const where = { campaign, environment };
-    const identity = { environment: environment.identity, campaign: campaign.id, occurrence };
-    const run = ledger?.findRun(identity) ?? null;
-    const stale = staleReports(ledger, campaign.project, environment, { nowMs: now(), allow });
-    const refused = run === null ? stale : otherProvider(run, where);
-    if (refused !== null) return { why: null, ...refusal([refused]) };
-    if (action !== 'send') return {};
-    const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), allow, isDue: true });
-    const judged = guard.judge(await readListFacts(campaign.recipients));
-    if (judged.some(({ severity }) => severity === 'error')) return { why: null, ...refusal(judged) };
-    const budget = budgetState(where, await loadPrices(campaign.project), now(), ledger);
-    const diagnostics = [...judged, ...budgetNotice(budget)];
-    return diagnostics.length === 0 ? {} : { diagnostics };
+    const asked = { cwd, env, now, environment, occurrence, allow, start: { isDue: true } };
+    const shown = await previewRows(path, { ...asked, ...present({ ledger, at: options.at }) });
+    try {
+      for await (const _ of shown.batches) if (signal.aborted) return {};
+    } finally {
+      shown.close();
+    }
+    const { problems, warnings } = shown.result();
+    const all = [...problems, ...shown.warnings, ...warnings].map((one) => ({ ...one, severity: severityOf(one) }));
+    const found = all.filter(({ code, severity }) => code !== 'run-open' && severity !== 'error');
+    const refused = all.filter(({ severity }) => severity === 'error');
+    if (refused[0]?.code === 'over-budget')
+      return { ...PAUSED, why: 'over-budget', diagnostics: [...found, ...refused] };
+    return refused.length > 0 ? { why: null, ...refusal(refused) } : { diagnostics: found };
   } catch (error) {
     return { why: null, ...failure(error) };
   }
 }
 
-/** For a dry run: what `send` would refuse before it reads the rows. */
-async function refusalOf(one: Automatic, name: string, step: Step, ledgers: Readers, options: Options) {
-  const environment = environmentOf(one.campaign, name);
-  const provenance = environment.git === null ? null : await readProvenance(one.campaign, options.env);
-  const faults = provenance === null ? [] : commitFaults(environment, provenance);
-  if (faults.length > 0) return { why: null, ...refusal(faults) };
-  if (environment.approval !== null) {
-    try {
-      await refuseUnapproved(one.campaign, environment, options);
-    } catch (error) {
-      return { why: null, ...failure(error) };
-    }
-  }
-  return await ledgerRefusal(one, environment, step, ledgers, options);
-}
-
-/** As `send` does: without a plan, a standing one must count. */
-async function refuseUnapproved(campaign: Campaign, environment: Environment, options: Options): Promise<void> {
-  const { cwd, env, allow = [] } = options;
-  const asked = { cwd, env, nowMs: options.now() };
-  const found = await findStanding(campaign, environment, await standingInputsOf(campaign, environment), asked);
-  if (found !== null) refuseUncovered({ campaign, environment, occurrence: null }, { allow });
-  await requireApproval(environment, found?.plan ?? null, asked);
+/** A call fetches reports before it decides, and its `--yes` is no answer to a question about second messages. */
+function severityOf({ code, severity }: Diagnostic): Diagnostic['severity'] {
+  if (code === 'reports-stale') return 'warning';
+  return code === 'sent-elsewhere' || code === 'other-provider' ? 'error' : severity;
 }
 
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */

@@ -64,10 +64,11 @@ export interface Previewed {
   readonly fallbacks: readonly SendRequest[];
 }
 
-/** As in `SendOptions`; only `send --dry-run` has them. */
+/** As in `SendOptions`; only dry runs of `send` and `due` have them. */
 export interface PreviewedStart {
   readonly retry?: Retry;
   readonly limit?: number;
   readonly planFile?: AnyPlanFile;
   readonly recipients?: string;
+  readonly isDue?: boolean;
 }

@@ -568,14 +568,19 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
   });
 }
 
-/** Why a start would not begin the run now: its occurrence is over, or an opt-out may not have been fetched. */
+/**
+ * Why a start would not begin the run at that time: its occurrence is over, or an opt-out may not have been fetched.
+ * `clockMs`: reports are as old as the clock says, also for a start at another time.
+ */
 export async function beginRefusals(
   ledger: Pick<Ledger, 'events'> | null,
   { campaign, environment, occurrence }: Plan,
-  given: Pick<LateOptions, 'allow' | 'nowMs'>,
+  { nowMs, allow, clockMs = nowMs }: Pick<LateOptions, 'allow' | 'nowMs'> & { readonly clockMs?: number },
 ): Promise<readonly Diagnostic[]> {
-  const over = given.allow.includes('too-late') ? null : await occurrenceOver(campaign, occurrence, given.nowMs);
-  const stale = isTest(occurrence) ? null : staleReports(ledger, campaign.project, environment, given);
+  const over = allow.includes('too-late') ? null : await occurrenceOver(campaign, occurrence, nowMs);
+  const stale = isTest(occurrence)
+    ? null
+    : staleReports(ledger, campaign.project, environment, { nowMs: clockMs, allow });
   return [over, stale].filter((one) => one !== null);
 }
 

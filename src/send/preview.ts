@@ -72,7 +72,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const { retry } = start;
   const { winner } = options;
   const sources = { ledger, run, list, suppressions, reached, nowMs, allow, retry, winner };
-  const refused = await refusalsOf(plan, sources, options.env).catch(closing);
+  const refused = await refusalsOf(plan, sources, options).catch(closing);
   const refusals = [...refused, ...(reached?.refusals ?? [])];
   const known = await openKnown(plan, sources).catch(closing);
   const view = { ...known.view, meter: options.meter };
@@ -81,9 +81,9 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   let invalid = 0;
   let changed = 0;
   let judged: readonly Diagnostic[] = [];
-  const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), allow });
+  const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), allow, isDue: start.isDue });
 
-  const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
+  const budget = budgetState(plan, prices, nowMs, sampled === undefined ? ledger : undefined);
   const comparisons = createComparisonCheck(plan);
   const cells = createCellCheck(plan);
   const elsewhere = openElsewhere(plan, ledger);
@@ -170,15 +170,17 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
 
 /** The checks that `send` makes before it reads the list: that the plan is the one in the plan file, and approved. */
 async function refuseUnapproved(plan: Plan, start: PreviewedStart, options: PreviewPlanOptions): Promise<void> {
-  const { planFile } = await planInForce(plan, { ...options, ...start });
-  await requireApproval(plan.environment, planFile, { env: options.env, nowMs: options.now() });
+  // It may have ended by then; one that is signed today counts for a time before it, too.
+  const now = (): number => Math.max(options.now(), options.at ?? 0);
+  const { planFile } = await planInForce(plan, { ...options, ...start, now });
+  await requireApproval(plan.environment, planFile, { env: options.env, nowMs: now() });
 }
 
 /** Why `send` would not begin or continue the run; empty: it would. */
 async function refusalsOf(
   plan: Plan,
   { ledger, run, list, nowMs, allow }: KnownSources,
-  env: PreviewPlanOptions['env'],
+  { env, now }: PreviewPlanOptions,
 ): Promise<readonly Diagnostic[]> {
   const { campaign, environment } = plan;
   // Runs git only for an environment that requires a commit.
@@ -186,7 +188,7 @@ async function refusalsOf(
   if (run !== null && ledger !== null && list !== null) {
     return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run, list))];
   }
-  return [...ofCommit, ...(await beginRefusals(ledger, plan, { nowMs, allow }))];
+  return [...ofCommit, ...(await beginRefusals(ledger, plan, { nowMs, allow, clockMs: now() }))];
 }
 
 const NONE: readonly SendRequest[] = [];

@@ -16,7 +16,7 @@ import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOther
  * @returns null where the environment requires no approval, or takes no standing plans
  * @throws HandbillError exit 2 (`not-approved`) saying why none counts
  */
-export async function findStanding(
+async function findStanding(
   campaign: Pick<Campaign, 'name'>,
   environment: Environment,
   sealed: readonly InputFile[],
@@ -117,12 +117,8 @@ interface UncoveredOptions {
  * one occurrence can still be made, where its approvers see such an option.
  * @throws HandbillError exit 2 (`not-approved`)
  */
-export function refuseUncovered(
-  {
-    campaign,
-    environment,
-    occurrence,
-  }: Pick<Plan, 'campaign' | 'environment'> & { readonly occurrence: string | null },
+function refuseUncovered(
+  { campaign, environment, occurrence }: Plan,
   { allow = [], retry, recipients = null }: UncoveredOptions,
 ): void {
   const given = [
@@ -131,10 +127,9 @@ export function refuseUncovered(
     ...(recipients === null ? [] : ['--recipients']),
   ];
   if (given.length === 0) return;
-  const hint =
-    allow.includes('input-changed') && occurrence !== null
-      ? `Leave it out, and undo what changed. Or leave this occurrence as it is: ${leaveHint({ campaign, environment, occurrence })}`
-      : `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} ` +
-        `--env ${environment.name} --occurrence ${occurrence === null ? 'NAME' : shellWord(occurrence)} -o FILE --sign KEY`;
+  const hint = allow.includes('input-changed')
+    ? `Leave it out, and undo what changed. Or leave this occurrence as it is: ${leaveHint({ campaign, environment, occurrence })}`
+    : `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} ` +
+      `--env ${environment.name} --occurrence ${shellWord(occurrence)} -o FILE --sign KEY`;
   throw refuse(problem('not-approved', `A standing approval does not cover ${given.join(', ')}.`, { hint }));
 }
