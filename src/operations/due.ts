@@ -16,6 +16,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
+import { periodAt } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { mostBeforeMs } from '../plan/gate.ts';
 import { environmentOf } from '../plan/plan.ts';
@@ -30,6 +31,7 @@ import {
   GRACE_MS,
   type KnownRun,
   type Step,
+  type StepReason,
   waitsMs,
 } from '../schedule/choose.ts';
 import { instantOf, occurrenceAt, whenText } from '../schedule/occurrence.ts';
@@ -124,9 +126,9 @@ export interface DueItem {
   readonly occurrence: string | null;
   /** `refuse`: it was to be sent and could not be; `none`: nothing is due. */
   readonly action: 'send' | 'continue' | 'leave' | 'miss' | 'refuse' | 'none';
-  /** Why it is left alone or missed; null otherwise. */
-  readonly why: 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new' | null;
-  /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
+  /** Why it is left alone or missed; `earlier`: a call before `at` does it. Null otherwise. */
+  readonly why: StepReason | null;
+  /** Scheduled instants of the 7 days before this one at which nothing ran, and which are not made up for. */
   readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
   /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
@@ -134,6 +136,8 @@ export interface DueItem {
   readonly schedule: Schedule | null;
   /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
   readonly exit: ExitStatus;
+  /** Of the budget that it is above: its first day, and whether the occurrence is still sent then. Null: it is not. */
+  readonly nextPeriod: { readonly begins: string; readonly isInTime: boolean } | null;
   /** `due` reported the same refusal of the campaign within the last hour. */
   readonly isRepeated: boolean;
   /** Null where nothing was sent. */
@@ -284,16 +288,17 @@ type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Camp
 /** Reports a missed occurrence once, and marks an unchanged refusal as repeated. Null: reported as too old before. */
 function remembered(item: DueItem, environment: string, memory: DueMemory): DueItem | null {
   const { action, why, campaign, file, occurrence, missed, exit } = item;
+  const isTooOld = action === 'leave' && (why === 'late' || why === 'superseded');
+  // A gap before an instant that is sent is one event, which its last instant names.
+  const lost = isTooOld || (action === 'miss' && why === 'late') ? occurrence : (missed?.last ?? null);
+  const isLost = campaign !== null && lost !== null;
+  const isNews = isLost && !memory.missed({ environment, campaign, occurrence: lost });
   if (action === 'refuse') {
     const text = [occurrence, ...item.diagnostics.map(({ code, message }) => `${code} ${message}`)].join('\n');
     return { ...item, isRepeated: memory.refused({ environment, file, text }) };
   }
-  const isTooOld = action === 'leave' && (why === 'late' || why === 'superseded');
-  // A gap before an instant that is sent is one event, which its last instant names.
-  const lost = isTooOld || (action === 'miss' && why === 'late') ? occurrence : (missed?.last ?? null);
-  if (campaign === null || lost === null) return item;
-  if (memory.missed({ environment, campaign, occurrence: lost })) return isTooOld ? null : item;
-  return exit === EXIT.done ? { ...item, exit: EXIT.missed } : item;
+  if (isLost && !isNews && isTooOld) return null;
+  return isNews && exit === EXIT.done ? { ...item, exit: EXIT.missed } : item;
 }
 
 const NOTHING = {
@@ -304,6 +309,7 @@ const NOTHING = {
   next: null,
   schedule: null,
   result: null,
+  nextPeriod: null,
   isRepeated: false,
 } as const;
 
@@ -334,6 +340,10 @@ interface Asked {
   readonly options: Options;
 }
 
+function isToSend({ action }: Step): boolean {
+  return action === 'send' || action === 'continue';
+}
+
 async function* stepsOf(
   one: Scheduled | Following,
   ledgers: Readers,
@@ -348,7 +358,7 @@ async function* stepsOf(
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const { name, file, schedule } = campaign;
   const about = { ...NOTHING, campaign: name, file, next, schedule };
-  let steps: readonly Step[];
+  let choose: (callMs: number) => readonly Step[];
   let runs: readonly DueRun[];
   let pause: Pause | null;
   let seen: Seen;
@@ -364,27 +374,40 @@ async function* stepsOf(
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
     const seenMs = isLookBack ? 0 : seen.seenMs;
     const isTakenOver = campaign.recipients.each !== null;
-    const facts = { notAfterMs, waitsMs: longestMs, nowMs, lookedMs, seenMs, isTakenOver, isRemembered: !isNew, runs };
-    steps =
-      'clock' in one
+    choose = (callMs) => {
+      const when = { nowMs: callMs, lookedMs: Math.min(lookedMs, callMs), isRemembered: !isNew };
+      const facts = { ...when, notAfterMs, waitsMs: longestMs, seenMs, isTakenOver, runs };
+      return 'clock' in one
         ? chooseDue(one.clock, { ...facts, schedule: one.schedule })
         : chooseFollowUps({ ...facts, afterMs: one.after.wait.ms, followed: known.followed });
+    };
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;
   }
+  const steps = choose(nowMs);
+  const isAhead = nowMs > options.now();
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: pausedWarning(pause) };
-  for (const step of steps) {
-    const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
+  for (const chosen of steps) {
+    const run = runs.find(({ occurrence }) => occurrence === chosen.occurrence);
+    // Until a later `--at`, other calls come, which do what they can.
+    const callMs = isAhead ? Math.max(options.now(), instantOf(chosen.occurrence) ?? 0) : nowMs;
+    const earlier =
+      isAhead && !isToSend(chosen)
+        ? choose(callMs).find((one) => isToSend(one) && one.occurrence === chosen.occurrence)
+        : null;
+    const step: Step = earlier ? { ...earlier, why: 'earlier' } : chosen;
     const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step)] : [];
     const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
-    const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
-    const isToSend = step.action === 'send' || step.action === 'continue';
-    if (isToSend && pause !== null) yield { ...item, ...PAUSED, diagnostics: pausedWarning(pause) };
-    else if (!isToSend) yield item;
+    const { untilMs: _, ...shown } = step;
+    const missed = isAhead ? null : step.missed;
+    const item: DueItem = { ...about, ...shown, missed, exit: EXIT.done, diagnostics };
+    if (!isToSend(step)) yield item;
+    else if (pause !== null) yield { ...item, ...PAUSED, diagnostics: pausedWarning(pause) };
     else if (dryRun) {
       ledgers.close();
-      const found = await refusalOf(one, environment, step, options);
+      const at = earlier ? callMs : options.at;
+      const found = await refusalOf(one, environment, step, { ...options, ...present({ at }) });
       yield { ...item, ...found, diagnostics: [...diagnostics, ...(found.diagnostics ?? [])] };
     } else if (options.signal.aborted) return;
     else {
@@ -397,16 +420,11 @@ async function* stepsOf(
 }
 
 /** For a dry run: what `send` would refuse before its first request. Reads the list, as `preview` does. */
-async function refusalOf(
-  { path }: Automatic,
-  environment: string,
-  { occurrence }: Step,
-  options: Options,
-): Promise<Partial<DueItem>> {
+async function refusalOf(one: Automatic, environment: string, step: Step, options: Options): Promise<Partial<DueItem>> {
   const { cwd, env, now, ledger, signal, allow = [] } = options;
   try {
-    const asked = { cwd, env, now, environment, occurrence, allow, start: { isDue: true } };
-    const shown = await previewRows(path, { ...asked, ...present({ ledger, at: options.at }) });
+    const asked = { cwd, env, now, environment, occurrence: step.occurrence, allow, start: { isDue: true } };
+    const shown = await previewRows(one.path, { ...asked, ...present({ ledger, at: options.at }) });
     try {
       for await (const _ of shown.batches) if (signal.aborted) return {};
     } finally {
@@ -417,7 +435,7 @@ async function refusalOf(
     const found = all.filter(({ code, severity }) => code !== 'run-open' && severity !== 'error');
     const refused = all.filter(({ severity }) => severity === 'error');
     if (refused[0]?.code === 'over-budget')
-      return { ...PAUSED, why: 'over-budget', diagnostics: [...found, ...refused] };
+      return { ...overBudget(one, environment, step, options), diagnostics: [...found, ...refused] };
     return refused.length > 0 ? { why: null, ...refusal(refused) } : { diagnostics: found };
   } catch (error) {
     return { why: null, ...failure(error) };
@@ -437,7 +455,15 @@ function passedOverWarning({ campaign }: Automatic, environment: string, { occur
   return warning('schedule-new', message, { at: { file: campaign.file }, hint });
 }
 
-type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
+function overBudget({ campaign }: Automatic, environment: string, { untilMs }: Step, { at, now }: Options) {
+  const { budget } = environmentOf(campaign, environment);
+  const period = budget === null ? null : periodAt(budget.per, at ?? now(), campaign.project.timeZone);
+  const lastMs = Math.min(untilMs, campaign.send.notAfterMs ?? untilMs);
+  const nextPeriod = period === null ? null : { begins: period.next, isInTime: period.endsMs < lastMs };
+  return { ...PAUSED, why: 'over-budget', nextPeriod } as const;
+}
+
+type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'> & Partial<Pick<DueItem, 'nextPeriod'>>;
 
 async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
   const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers, rehearsal } = options;
@@ -477,7 +503,7 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
     }
     if (error instanceof HandbillError && error.code === 'paused') return { ...PAUSED, diagnostics: error.diagnostics };
     if (error instanceof HandbillError && error.code === 'over-budget') {
-      return { ...PAUSED, why: 'over-budget', diagnostics: [...warnings, ...error.diagnostics] };
+      return { ...overBudget(one, environment, step, options), diagnostics: [...warnings, ...error.diagnostics] };
     }
     if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
       return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };

@@ -41,14 +41,26 @@ export interface Step {
   readonly why: StepReason | null;
   /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
   readonly missed: Missed | null;
+  /** Until when calls begin or continue it, in ms since 1970: then it is too old, or a later instant replaces it. */
+  readonly untilMs: number;
 }
 
 /**
  * `running`: another process sends it. `halted`: a person must look into a stop rule. `waiting`: for a window, a gate of a
  * canary, a winner. `paused`: by a person. `over-budget`: it costs more than is left. `superseded`: a later instant is due,
- * and the campaign skips. `late`: more than allowed. `new`: the schedule or campaign is newer than the instant.
+ * and the campaign skips. `late`: more than allowed. `new`: the schedule or campaign was first seen after the instant.
+ * `earlier`: a call before the time that a dry run asks about.
  */
-type StepReason = 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new';
+export type StepReason =
+  | 'running'
+  | 'halted'
+  | 'waiting'
+  | 'paused'
+  | 'over-budget'
+  | 'superseded'
+  | 'late'
+  | 'new'
+  | 'earlier';
 
 export type Missed = { readonly count: number; readonly first: string; readonly last: string };
 
@@ -85,7 +97,7 @@ const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'paused
 export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
   const { notAfterMs, nowMs } = facts;
   const latest = clock.latest(Math.min(nowMs, notAfterMs ?? nowMs));
-  const steps = facts.runs.flatMap((run) => unfinished(run, latest, facts));
+  const steps = facts.runs.flatMap((run) => unfinished(clock, run, latest, facts));
   const started = latest !== null && facts.runs.some((run) => run.occurrence === occurrenceAt(latest));
   if (latest !== null && !started) steps.push(...begin(clock, latest, facts));
   return steps.sort((a, b) => (a.occurrence < b.occurrence ? -1 : 1));
@@ -99,18 +111,19 @@ export function firstInstantMs(nowMs: number, waitsMs: number): number {
 /** For so long `due` finds a run that became too old, and says so once. */
 const SAID_MS = 7 * LATE_MS;
 
-function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
+function unfinished(clock: CronClock, run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
   const { schedule, nowMs } = facts;
   const instant = instantOf(run.occurrence);
   if (run.state === 'finished' || instant === null || instant > nowMs) return [];
+  const isReplaced = schedule.missed === 'skip' && facts.isTakenOver !== true;
+  const lastMs = instant + LATE_MS + facts.waitsMs;
+  const untilMs = isReplaced ? Math.min(lastMs, clock.next(instant) ?? lastMs) : lastMs;
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
-    { occurrence: run.occurrence, action, why, missed: null },
+    { occurrence: run.occurrence, action, why, missed: null, untilMs },
   ];
-  const tooOldMs = firstInstantMs(nowMs, facts.waitsMs) - instant;
+  const tooOldMs = nowMs - lastMs;
   if (tooOldMs > 0) return run.state === 'running' || tooOldMs > SAID_MS ? [] : step('leave', 'late');
-  const isOlder = latest !== null && instant < latest;
-  const isSuperseded = schedule.missed === 'skip' && isOlder && facts.isTakenOver !== true;
-  const left = leftAlone(run, nowMs, isSuperseded);
+  const left = leftAlone(run, nowMs, isReplaced && latest !== null && instant < latest);
   return step(left === null ? 'continue' : 'leave', left);
 }
 
@@ -150,9 +163,10 @@ export function chooseFollowUps(facts: FollowUpFacts): readonly Step[] {
   const { followed, runs, nowMs, seenMs, afterMs, waitsMs } = facts;
   return followed.flatMap(({ occurrence, createdAtMs, firstMs, lastMs }): Step[] => {
     const run = runs.find((one) => one.occurrence === occurrence);
-    const lateMs = nowMs - (lastMs + afterMs + waitsMs) - LATE_MS;
+    const untilMs = lastMs + afterMs + waitsMs + LATE_MS;
+    const lateMs = nowMs - untilMs;
     const step = (action: Step['action'], why: StepReason | null): Step[] => [
-      { occurrence, action, why, missed: null },
+      { occurrence, action, why, missed: null, untilMs },
     ];
     if (run === undefined) {
       if (createdAtMs < seenMs || firstMs + afterMs > nowMs || lateMs > LATE_MS) return [];
@@ -175,22 +189,28 @@ function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
   const ageMs = Math.min(lookedMs, nowMs) - latest;
   const allowedMs = isKnown && schedule.missed === 'catch-up' ? LATE_MS : GRACE_MS;
   const isAllowed = ageMs <= allowedMs && nowMs - latest <= LATE_MS;
+  // The next call knows a campaign that this one has seen first.
+  const laterMs = schedule.missed === 'catch-up' && !isNew && runs.length === 0 ? LATE_MS : allowedMs;
+  const untilMs = Math.min(latest + laterMs, clock.next(latest) ?? Number.POSITIVE_INFINITY);
   if (isAllowed && (!isNew || schedule.asksCatchUp)) {
-    return [{ occurrence, action: 'send', why: null, missed: isKnown ? missedBefore(clock, latest, facts) : null }];
+    const missed = isKnown ? missedBefore(clock, latest, facts) : null;
+    return [{ occurrence, action: 'send', why: null, missed, untilMs }];
   }
   // For a campaign that the ledger does not know, an instant older than a day does not count.
   if (!isKnown && ageMs > LATE_MS) return [];
-  return [{ occurrence, action: 'miss', why: isKnown ? 'late' : 'new', missed: null }];
+  return [{ occurrence, action: 'miss', why: isKnown ? 'late' : 'new', missed: null, untilMs }];
 }
 
-/** At most those of a day. */
+const MOST = 1440;
+
+/** Those of a week, and not more than a day has minutes. */
 function missedBefore(clock: CronClock, latest: number, { runs, seenMs }: DueFacts): Missed | null {
   const ran = runs.map((run) => instantOf(run.occurrence) ?? 0).filter((ms) => ms < latest);
-  const since = Math.max(latest - LATE_MS, seenMs - 1, ...ran);
+  const since = Math.max(latest - SAID_MS, seenMs - 1, ...ran);
   let count = 0;
   let first = latest;
   let last = latest;
-  for (let at = clock.latest(latest - 1); at !== null && at > since; at = clock.latest(at - 1)) {
+  for (let at = clock.latest(latest - 1); at !== null && at > since && count < MOST; at = clock.latest(at - 1)) {
     if (count === 0) last = at;
     first = at;
     count += 1;

@@ -90,4 +90,127 @@ describe('--at', () => {
     expect(tomorrow).toMatchObject({ status: 0, out: 'rent (2026-11-24T08:30:00Z): would be sent to test.\n' });
     expect(tomorrow.err).toContain('0.00 of 3.00 EUR spent in 2026-11-24');
   });
+
+  it('that is later: calls in between do what they can', async () => {
+    const said = async (now: string, at: string) => (await due(now, '--dry-run', '--at', at)).out;
+    const by = 'rent (2026-11-24T08:30:00Z): would be sent to test by an earlier call.\n';
+    // The schedule is new, and a call sees it before its instant.
+    expect(await said('2026-11-23T09:00:00Z', '2026-11-24T14:00:00Z')).toBe(by);
+    project.write('campaigns/rent/campaign.yaml', CAMPAIGN.replace('catch-up', 'skip'));
+    expect((await due('2026-11-23T09:00:00Z', '--yes')).status).toBe(0);
+    expect(await said('2026-11-23T09:00:00Z', '2026-11-24T14:00:00Z')).toBe(by);
+    expect(await said('2026-11-24T14:00:00Z', '2026-11-24T14:00:00Z')).toContain('missed, and not sent any more');
+    project.write('campaigns/rent/campaign.yaml', CAMPAIGN.replace('30 8 * * *', '30 * * * *'));
+    expect((await due('2026-11-24T09:00:00Z', '--yes')).status).toBe(0);
+    // Those of the hours before it would have been sent, and are not missed.
+    expect(await said('2026-11-24T09:00:00Z', '2026-11-24T14:30:00Z')).toBe(
+      'rent (2026-11-24T14:30:00Z): would be sent to test.\n',
+    );
+  });
+
+  it('that is later: a run that is open now goes on before it is too old', async () => {
+    const some = ['send', 'rent', '--env', 'test', '--yes', '--quiet', '--limit', '1'];
+    const at = ['--occurrence', '2026-11-23T08:30:00Z'];
+    const now = () => Date.parse('2026-11-23T08:30:05Z');
+    expect(await handbillHere(project.root, [...some, ...at], { env: KEY, now })).toMatchObject({ status: 0 });
+    const { out } = await due('2026-11-23T09:00:00Z', '--dry-run', '--at', '2026-11-25T08:00:00Z');
+    expect(out).toContain('rent (2026-11-23T08:30:00Z): its unfinished run would be continued by an earlier call.\n');
+  });
+});
+
+describe('an occurrence that is above the budget', () => {
+  const DAILY = CAMPAIGN;
+  const WEEKLY = CAMPAIGN.replace('30 8 * * *', '30 8 * * 1');
+  it.each<[label: string, campaign: string, per: string, words: string]>([
+    [
+      'is due again where the next period begins in time',
+      WEEKLY,
+      'day',
+      'It is due again when the next period begins, on 2026-11-24.',
+    ],
+    [
+      'is missed where it begins more than 24 h later',
+      WEEKLY,
+      'month',
+      'It is missed unless the budget is raised: the next period begins on 2026-12-01.',
+    ],
+    [
+      'is missed where the campaign skips what is an hour late',
+      WEEKLY.replace('catch-up', 'skip'),
+      'day',
+      'It is missed unless the budget is raised: the next period begins on 2026-11-24.',
+    ],
+    [
+      'is missed where a later instant comes before it',
+      DAILY.replace('30 8 * * *', '30 */8 * * *'),
+      'day',
+      'It is missed unless the budget is raised: the next period begins on 2026-11-24.',
+    ],
+  ])('%s', async (_label, campaign, per, words) => {
+    other(`, budget: { max: 1, per: ${per} }`, { 'campaigns/rent/campaign.yaml': campaign });
+    // A call sees the new schedule before the instant.
+    await due('2026-11-23T08:20:00Z', '--yes');
+    for (const how of ['--dry-run', '--yes']) {
+      const { status, out } = await due('2026-11-23T08:30:05Z', how);
+      expect([status, out]).toEqual([
+        0,
+        `rent (2026-11-23T08:30:00Z): not sent, because it costs more than is left of the budget. ${words}\n`,
+      ]);
+    }
+  });
+
+  it.each(['skip', 'catch-up'])('is reported once when a later one replaces it: %s', async (missed) => {
+    other(', budget: { max: 1, per: month }', {
+      'campaigns/rent/campaign.yaml': DAILY.replace('catch-up', missed),
+    });
+    const call = async (now: string) => await due(now, '--yes', '--quiet');
+    // A call sees the new schedule before the instant.
+    expect((await call('2026-11-23T08:00:00Z')).status).toBe(0);
+    expect(await call('2026-11-23T08:30:05Z')).toEqual({ status: 0, out: '', err: '' });
+    const times = ['09:45:00', '12:00:00'].map((time) => `2026-11-23T${time}Z`);
+    const statuses: (number | null)[] = [];
+    let out = '';
+    for (const now of [...times, '2026-11-24T08:31:00Z', '2026-11-24T08:36:00Z']) {
+      const called = await call(now);
+      statuses.push(called.status);
+      out += called.out;
+    }
+    expect(statuses.toSorted()).toEqual([0, 0, 0, 8]);
+    expect(out).toMatch(/2026-11-23T08:30:00Z/);
+    const listed = await handbillHere(project.root, ['schedule'], {
+      env: KEY,
+      now: () => Date.parse('2026-11-24T08:40:00Z'),
+    });
+    expect(listed.out).toContain('rent  missed in test: 2026-11-23T08:30:00Z');
+  });
+});
+
+it('an occurrence that was paused is reported once when a later one replaces it', async () => {
+  const at = (now: string) => ({ env: KEY, now: () => Date.parse(now) });
+  expect((await due('2026-11-22T08:30:05Z', '--yes')).status).toBe(0);
+  const pausing = await handbillHere(
+    project.root,
+    ['pause', '--env', 'test', '--reason', 'a fault in the list', '--by', 'ann@ops-1'],
+    at('2026-11-22T09:00:00Z'),
+  );
+  expect(pausing).toMatchObject({ status: 0 });
+  expect((await due('2026-11-23T08:31:00Z', '--yes')).status).toBe(0);
+  const replaced = await due('2026-11-24T08:31:00Z', '--yes');
+  expect(replaced).toMatchObject({
+    status: 8,
+    out: expect.stringContaining('Missed before it: 2026-11-23T08:30:00Z.'),
+  });
+  expect((await due('2026-11-24T08:36:00Z', '--yes')).status).toBe(0);
+});
+
+it('an occurrence that was refused is reported once when a later one is sent', async () => {
+  expect((await due('2026-11-22T08:30:05Z', '--yes')).status).toBe(0);
+  project.write('campaigns/rent/people.csv', 'msisdn\nx\n');
+  for (const now of ['2026-11-23T08:31:00Z', '2026-11-24T08:31:00Z']) expect((await due(now, '--yes')).status).toBe(2);
+  project.write('campaigns/rent/people.csv', TWO);
+  expect(await due('2026-11-25T08:31:00Z', '--yes')).toMatchObject({
+    status: 8,
+    out: expect.stringContaining('Missed before it: 2 instants, 2026-11-23T08:30:00Z to 2026-11-24T08:30:00Z.'),
+  });
+  expect((await due('2026-11-25T08:36:00Z', '--yes')).status).toBe(0);
 });

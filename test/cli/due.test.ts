@@ -247,7 +247,8 @@ describe('a schedule that is new', () => {
     const call = (...more: string[]) => handbillHere(project.root, [...line, ...more], { ...options, now: () => at });
     const occurrence = `${new Date(at - (at % MINUTE)).toISOString().slice(0, 19)}Z`;
     const dry = await call('--dry-run');
-    expect(dry.out).toContain(`hello (${occurrence}): not sent. The schedule`);
+    expect(dry.out).toContain(`hello (${occurrence}): not sent. Its schedule`);
+    expect(dry.err).toBe('');
     expect([...project.contents().keys()].some((path) => path.includes('.handbill'))).toBe(false);
     const first = await call('--quiet');
     expect(first).toMatchObject({ status: 0, out: '' });

@@ -83,7 +83,12 @@ describe('a campaign that ran before', () => {
       },
       ['send 21T12:00 missed 3'],
     ],
-    ['two missed', { now: '2026-11-21T09:01:00Z', runs: [run('2026-11-18T09:00:00Z')] }, ['send 21T09:00']],
+    ['two missed', { now: '2026-11-21T09:01:00Z', runs: [run('2026-11-18T09:00:00Z')] }, ['send 21T09:00 missed 2']],
+    [
+      'a month missed: those of a week',
+      { now: '2026-11-21T09:01:00Z', runs: [run('2026-10-21T09:00:00Z')] },
+      ['send 21T09:00 missed 6'],
+    ],
     [
       'many missed: only the latest',
       { now: '2026-11-21T12:10:00Z', cron: '0 * * * *', runs: [run('2026-11-21T08:00:00Z')] },
@@ -122,7 +127,11 @@ describe('a campaign that is new, or another one now', () => {
     ],
     [
       'tried out before it',
-      { now: '2026-11-21T12:00:00Z', runs: [run('trial', { createdAtMs: ms('2026-11-21T08:00:00Z') })] },
+      {
+        now: '2026-11-21T12:00:00Z',
+        seen: '2026-11-21T07:00:00Z',
+        runs: [run('trial', { createdAtMs: ms('2026-11-21T08:00:00Z') })],
+      },
       ['send 21T09:00'],
     ],
   ])('%s', (_label, look, expected) => {
@@ -187,7 +196,7 @@ describe('runs that are not finished', () => {
     [
       'more than a week after that',
       { now: '2026-11-28T09:00:00.001Z', runs: [friday({ state: 'partial' })] },
-      ['send 28T09:00'],
+      ['send 28T09:00 missed 6'],
     ],
     [
       'the next instant too, in order',
@@ -207,12 +216,12 @@ describe('runs that are not finished', () => {
     [
       'days later, waiting for a window',
       { now: '2026-11-23T09:00:00.001Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
-      ['continue 20T09:00', 'send 23T09:00'],
+      ['continue 20T09:00', 'send 23T09:00 missed 2'],
     ],
     [
       'weeks later, waiting for a window',
       { now: '2026-12-04T09:00:01Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
-      ['leave late 20T09:00', 'send 04T09:00'],
+      ['leave late 20T09:00', 'send 04T09:00 missed 6'],
     ],
     [
       'a day later, in the pause of a canary',

@@ -133,7 +133,10 @@ async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
       await out('\n');
     }
   }
-  complain(printing, item.diagnostics, { limit: SHOWN });
+  // The line says the same.
+  const isSaid = format === 'text' && item.action === 'miss';
+  const others = item.diagnostics.filter(({ code }) => !isSaid || code !== 'schedule-new');
+  complain(printing, others, { limit: SHOWN });
 }
 
 const SHOWN = 20;
@@ -146,19 +149,20 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
     calledHere(item.campaign, item.file),
     null,
   );
+  const before = item.why === 'earlier' ? ' by an earlier call' : '';
   switch (item.action) {
     case 'send': {
-      if (dryRun) return `${name}: would be sent to ${environment}.${missed}`;
+      if (dryRun) return `${name}: would be sent to ${environment}${before}.${missed}`;
       return `${name}: ${sentWords(item.result, environment)}.${missed}`;
     }
     case 'continue':
-      return `${name}: ${dryRun ? 'its unfinished run would be continued' : 'its unfinished run was continued'}.`;
+      return `${name}: its unfinished run ${dryRun ? `would be continued${before}` : 'was continued'}.`;
     case 'miss':
       return item.why === 'new'
-        ? `${name}: not sent. The schedule, or the campaign as it is now, is newer than this instant. Send it with: ${command}`
+        ? `${name}: not sent. Its schedule, or the campaign as it is now, was first seen after this instant. Send it with: ${command}`
         : `${name}: missed, and not sent any more.${missed}`;
     case 'refuse':
-      return `${name}: not sent.`;
+      return `${name}: not sent.${missed}`;
     default:
       break;
   }
@@ -168,9 +172,13 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
     return `${name}: left for now. The remaining recipients wait for a window to open, for the time of a follow-up, for the canary to go on, or for the winner of a test.`;
   }
   if (item.why === 'paused')
-    return `${name}: not sent, because it is paused. It is due again once the pause has ended.`;
-  if (item.why === 'over-budget') {
-    return `${name}: not sent, because it costs more than is left of the budget. It is due again when the next period begins.`;
+    return `${name}: not sent, because it is paused. It is due again once the pause has ended, if it is not too late by then.${missed}`;
+  if (item.nextPeriod !== null) {
+    const { begins, isInTime } = item.nextPeriod;
+    const then = isInTime
+      ? `It is due again when the next period begins, on ${begins}`
+      : `It is missed unless the budget is raised: the next period begins on ${begins}`;
+    return `${name}: not sent, because it costs more than is left of the budget. ${then}.${missed}`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
@@ -218,10 +226,12 @@ async function printResult(result: DueResult, { quiet, out }: DuePrinting): Prom
   const fetched = result.fetched.map(({ isRepeated: _, ...one }) => {
     return { ...one, diagnostics: one.diagnostics.map(diagnosticRecord) };
   });
-  const campaigns = items.map(({ result: sent, diagnostics, isRepeated: _, schedule: _written, ...item }) => ({
-    ...item,
-    report: sent?.report ?? null,
-    diagnostics: diagnostics.map(diagnosticRecord),
-  }));
+  const campaigns = items.map(
+    ({ result: sent, diagnostics, isRepeated: _, schedule: _written, nextPeriod: _period, ...item }) => ({
+      ...item,
+      report: sent?.report ?? null,
+      diagnostics: diagnostics.map(diagnosticRecord),
+    }),
+  );
   await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, review, fetched, campaigns }, 2)}\n`);
 }
