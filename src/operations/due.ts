@@ -62,7 +62,6 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
-import { previewRows } from './preview.ts';
 import type { ReconcileResult } from './reconcile.ts';
 import { type Automatic, type Following, readScheduled, type Scheduled } from './schedule.ts';
 import { send } from './send.ts';
@@ -423,6 +422,7 @@ async function* stepsOf(
 async function refusalOf(one: Automatic, environment: string, step: Step, options: Options): Promise<Partial<DueItem>> {
   const { cwd, env, now, ledger, signal, allow = [] } = options;
   try {
+    const { previewRows } = await import('./preview.ts');
     const asked = { cwd, env, now, environment, occurrence: step.occurrence, allow, start: { isDue: true } };
     const shown = await previewRows(one.path, { ...asked, ...present({ ledger, at: options.at }) });
     try {
