@@ -135,7 +135,7 @@ export interface DueItem {
   readonly schedule: Schedule | null;
   /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
   readonly exit: ExitStatus;
-  /** Of the budget that it is above: its first day, and whether the occurrence is still sent then. Null: it is not. */
+  /** First day of the next period where it is above the budget, and whether it is still sent then; else null. */
   readonly nextPeriod: { readonly begins: string; readonly isInTime: boolean } | null;
   /** `due` reported the same refusal of the campaign within the last hour. */
   readonly isRepeated: boolean;
