@@ -379,8 +379,7 @@ function reachedBy(
 /** Writes for channel steps and variants, which few recipients need: outside the hot path. Inside a transaction. */
 function stepStore(connection: Connection) {
   // Step 0 goes to the address that was loaded. Later steps and repeated messages take the given address, which an
-  // amended list may have changed; it must not be suppressed. The variant is that of step 0, even if a winner was
-  // chosen since.
+  // amended list may have changed; it must not be suppressed. Their variant is that of step 0 (schema.ts).
   const claim = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9, version = ?10
@@ -393,8 +392,8 @@ function stepStore(connection: Connection) {
   );
   const claimWith = connection.statement(
     counting(
-      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
-      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12, posted_from = ?14,
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?9,
+      variant = CASE step WHEN 0 THEN ?8 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12, posted_from = ?14,
       version = ?15
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
@@ -405,7 +404,7 @@ function stepStore(connection: Connection) {
     ),
   );
   const fill = connection.statement(
-    `UPDATE recipients SET address = ?, channel = ?, variant = ?, parts = ?, encoding = ?, cost_micros = ?
+    `UPDATE recipients SET address = ?, channel = ?, parts = ?, encoding = ?, cost_micros = ?
       WHERE list = ? AND step = ? AND row = ? AND state = 'pending' AND attempts = 0`,
   );
 
@@ -424,7 +423,7 @@ function stepStore(connection: Connection) {
       const topic = topicOf(run);
       const last = [topic, run.postedFrom, run.version] as const;
       if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
-      return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), ...last) === 1;
+      return claimWith(now, to, list, step, row, key, attempts, facts.variant, ...columnsOf(facts, run), ...last) === 1;
     },
 
     /** Fills in the step that began when the row of this result fell back. */
@@ -436,8 +435,8 @@ function stepStore(connection: Connection) {
   };
 }
 
-function columnsOf({ channel, variant, parts, encoding, costMicros }: StepFacts, run: RunRecord) {
-  return [ownChannel(channel, run), variant, parts, encoding, costMicros] as const;
+function columnsOf({ channel, parts, encoding, costMicros }: Omit<StepFacts, 'variant'>, run: RunRecord) {
+  return [ownChannel(channel, run), parts, encoding, costMicros] as const;
 }
 
 /** Only `next` lets a refused row fall back: otherwise the next step would lack its facts. */

@@ -307,8 +307,9 @@ export const TRIGGERS: readonly Trigger[] = [
     unless: `${isOneOf(FOLLOWED_BY_NONE)}\n  OR ${IS_LOADING}`,
     refuses: 'a recipient may not move between these states',
     but: isOneOf(MOVES.filter(({ begins }) => begins)),
-    statement: `INSERT INTO recipients (list, step, row, line, key, state)
-    VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending')`,
+    // A fallback is that of the variant whose message went out, even if a winner was chosen since.
+    statement: `INSERT INTO recipients (list, step, row, line, key, state, variant)
+    VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending', NEW.variant)`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.
   {

@@ -38,6 +38,8 @@ export interface Outcome {
   readonly resend?: number;
   /** Those messages, the first one first; only where a report asks for them. */
   readonly earlier?: readonly EarlierMessage[];
+  /** It fell back because a report said that it did not arrive: the API had accepted it. Absent: no. */
+  readonly byReport?: true;
   /** The stand-in that posted it; absent: the environment of the run did, or none. */
   readonly postedFrom?: string;
   /** Every step in order, the last included; only where there is more than one. */

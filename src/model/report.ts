@@ -169,7 +169,7 @@ export interface StepTotals {
   readonly fellBack: number;
   /** Not sent yet. */
   readonly pending: number;
-  /** Among those accepted or in doubt, as in `sms`. */
+  /** Of the messages that were probably sent, as in `sms`. */
   readonly parts: number;
   readonly cost: number | null;
 }
@@ -260,7 +260,8 @@ export type WinnerState =
   /** A variant won, or none did and the user has to name one. */
   | { readonly kind: 'decided'; readonly decision: WinnerDecision };
 
-export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel' | 'version'> {
+export interface StepCount
+  extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel' | 'version' | 'byReport'> {
   readonly outcome: OutcomeState;
   readonly count: number;
   /** SMS parts of all of them together. */

@@ -141,9 +141,14 @@ export function versionName(version: number): string {
   return `v${version}`;
 }
 
+/** Probably sent, so that it has a cost: in doubt or accepted, even if a report let the recipient fall back since. */
+export function wasSent({ outcome, byReport }: Pick<StepOutcome, 'outcome' | 'byReport'>): boolean {
+  return outcome === 'accepted' || outcome === 'in-doubt' || byReport === true;
+}
+
 /** 0 for a message that was not sent, so that all costs add up to the report's. */
-function costOf({ outcome, cost }: StepOutcome): number | null {
-  return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
+function costOf(step: StepOutcome): number | null {
+  return step.cost === null || wasSent(step) ? step.cost : 0;
 }
 
 export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {

@@ -17,7 +17,7 @@ import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, type Feedback, variantDeliveries } from './deliveries.ts';
 import { endsOf, totalsKey } from './ends.ts';
-import { versionName } from './record.ts';
+import { versionName, wasSent } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 import { verdictText } from './verdict.ts';
 
@@ -79,7 +79,7 @@ export function buildReport(
     ...(cameBack === null ? {} : { ends: endsOf({ totals, reasons }, deliveries) }),
     reasons,
     requests,
-    sms: smsOf(counts),
+    sms: smsOf(steps),
     deliveries: deliveriesOf(deliveries),
     ...(causes.length === 0 ? {} : { causes }),
     ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
@@ -152,11 +152,11 @@ function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
 }
 
 /**
- * Parts, encodings and cost of messages that were probably sent: accepted or in doubt, on any step. The cost is the sum
- * of the known prices, in units of the currency; null when none is known.
+ * Parts, encodings and cost of messages that were probably sent, on any step. The cost is the sum of the known prices,
+ * in units of the currency; null when none is known.
  */
 function smsOf(counts: readonly StepCount[]): Report['sms'] {
-  const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');
+  const sent = counts.filter(wasSent);
   const encodings: Partial<Record<SmsFacts['encoding'], number>> = {};
   for (const encoding of ['GSM-7', 'UCS-2'] as const) {
     const messages = sum(sent, (count) => (count.encoding === encoding ? count.count : 0));

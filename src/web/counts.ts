@@ -149,11 +149,12 @@ export async function countRun(
     for (const outcome of deliveries?.join(batch) ?? batch) {
       feedback.add(outcome);
       for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
-        const { outcome: state, reason, channel, variant, encoding, version, parts, cost } = one;
-        const key = `${step} ${channel} ${state} ${encoding} ${version} ${JSON.stringify([reason, variant])}`;
+        const { outcome: state, reason, channel, variant, encoding, version, byReport, parts, cost } = one;
+        const key = `${step} ${channel} ${state} ${encoding} ${version} ${byReport} ${JSON.stringify([reason, variant])}`;
         const fellBack = state === 'rejected' && reason === 'fell-back';
         const group = { step, channel, outcome: state, reason, variant, encoding, fellBack };
-        const known = steps.get(key) ?? { ...group, ...given(one, 'version'), count: 0, parts: 0, costMicros: null };
+        const more = given(one, 'version', 'byReport');
+        const known = steps.get(key) ?? { ...group, ...more, count: 0, parts: 0, costMicros: null };
         steps.set(key, known);
         known.count += 1;
         known.parts += parts ?? 0;

@@ -23,7 +23,6 @@ const TEXTS = /secret text|no such line|what is this/;
 const MAIL: NextChannelStep = {
   channel: 'voice',
   to: '+447911123999',
-  variant: null,
   parts: 1,
   encoding: null,
   costMicros: 1,

@@ -31,7 +31,7 @@ describe('a fallback', () => {
     const first = {
       to: keyOf(1),
       channel: 'sms',
-      variant: null,
+      variant: 'b',
       outcome: 'rejected',
       reason: 'fell-back',
       attempts: 1,

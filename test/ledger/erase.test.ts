@@ -14,7 +14,6 @@ const EMAIL = 'ann@example.com';
 const hasher = createHasher(Buffer.from('a suppression key of thirty-two b'));
 const NEXT: NextChannelStep = {
   channel: 'email',
-  variant: null,
   parts: null,
   encoding: null,
   costMicros: 1,

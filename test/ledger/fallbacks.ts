@@ -1,9 +1,9 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ClaimRequest, NextChannelStep, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import type { ClaimRequest, NextChannelStep, ResultRecord, RunRecord, StepFacts } from '../../src/ledger/records.ts';
 import { givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, NOON, resultOf, rows } from './values.ts';
 
-export const BY_MAIL: NextChannelStep = {
+export const BY_MAIL: NextChannelStep & StepFacts = {
   channel: 'email',
   to: 'ada@example.com',
   variant: 'b',
@@ -11,7 +11,7 @@ export const BY_MAIL: NextChannelStep = {
   encoding: null,
   costMicros: 10,
 };
-export const BY_VOICE: NextChannelStep = {
+export const BY_VOICE: NextChannelStep & StepFacts = {
   ...BY_MAIL,
   channel: 'voice',
   to: '+442079460000',
@@ -33,7 +33,10 @@ export function onStep(step: number, row: number, to: string, changes: Partial<C
 export function fellBack(count: number, fallen: readonly number[]): { ledger: Ledger; run: RunRecord; path: string } {
   const path = scratchPath();
   const ledger = open(path);
-  const run = givenRun(ledger, rows(count));
+  const run = givenRun(
+    ledger,
+    rows(count).map((one) => (fallen.includes(one.row) ? { ...one, variant: BY_MAIL.variant } : one)),
+  );
   ledger.commit(run, [], fallen.map(claimOf), NOON);
   const results = fallen.map((row) => unsupported(row, { next: BY_MAIL }));
   ledger.commit(run, results, [], NOON + 1000);

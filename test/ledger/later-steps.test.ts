@@ -53,6 +53,7 @@ describe('later steps and everything else', () => {
     ];
     const fallen = {
       ...sms,
+      variant: 'b',
       version: 1,
       outcome: 'rejected',
       reason: 'fell-back',

@@ -36,7 +36,6 @@ type Operation =
 const NEXT: NextChannelStep = {
   channel: 'voice',
   to: 'set below',
-  variant: null,
   parts: 2,
   encoding: null,
   costMicros: 1,

@@ -13,7 +13,6 @@ const DAY = 86_400_000;
 const LATER = NOON + 100 * DAY;
 const SMS: NextChannelStep = {
   channel: 'sms',
-  variant: null,
   parts: 1,
   encoding: 'GSM-7',
   costMicros: 1,

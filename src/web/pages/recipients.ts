@@ -20,7 +20,7 @@ import { causeOf } from '../../report/causes.ts';
 import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { inputsText } from '../../report/record.ts';
+import { inputsText, wasSent } from '../../report/record.ts';
 import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -633,7 +633,7 @@ ${facts([
     step.parts === null ? null : `${formats.number(step.parts)}${step.encoding === null ? '' : ` in ${step.encoding}`}`,
   ],
   // A message that was refused or never sent costs nothing, as in the report.
-  ['Cost', step.cost === null || !CHARGED.has(step.outcome) ? null : formats.money(step.cost, data.currency)],
+  ['Cost', step.cost === null || !wasSent(step) ? null : formats.money(step.cost, data.currency)],
   ['Last change', step.updatedAt === null ? null : formats.time(step.updatedAt)],
 ])}</section>`;
 }
@@ -643,8 +643,6 @@ function listSection({ names, outcome: { row, key } }: RecipientData): Html | nu
   const cells = names.cellsOf(row, key);
   return cells.length === 0 ? null : section('In the list', facts(cells));
 }
-
-const CHARGED: ReadonlySet<OutcomeState> = new Set(['accepted', 'in-doubt']);
 
 function sentText({ sent, steps, run, campaign, outcome }: RecipientData): Html | null {
   if (sent === null) return null;
