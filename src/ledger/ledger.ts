@@ -282,7 +282,7 @@ export interface Ledger extends SuppressionStore, UnreachableStore {
   hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */
   copyTo(path: string): void;
-  /** Messages that were accepted since an instant, in ms since 1970, by run and quarter of an hour. Reads their lists. */
+  /** Messages that the API accepted since an instant, in ms since 1970, by run and quarter of an hour. Reads their lists. */
   sentSince(environment: string, sinceMs: number): readonly SentQuarter[];
   /** The 20 people with the most of these messages, and how many people have more than `more`. */
   busiestSince(environment: string, sinceMs: number, more: number): { over: number; people: readonly Busy[] };

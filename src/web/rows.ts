@@ -211,7 +211,7 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
   return (
     (wanted === null || outcome.outcome === wanted) &&
     (reason === null || outcome.reason === reason) &&
-    (variant === null || (outcome.steps?.[0]?.variant ?? outcome.variant) === variant) &&
+    (variant === null || outcome.variant === variant) &&
     (search === null || matchesSearch(search, outcome))
   );
 }

@@ -11,6 +11,7 @@ import { type PostgresServer, removePostgres, startPostgres } from '../helpers/p
 import { createProject } from '../helpers/project.ts';
 import { startSandboxApi } from '../kills/api.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
+import { expectAgreed } from '../send/reported-money.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
 
 /*
@@ -108,6 +109,10 @@ test('a project that has sent with a file, or with another shared ledger, does n
   await refused(second, 'another shared ledger');
   expect(await posted('send hello --allow second-ledger', second)).toBe(2);
   expect((await handbill('send hello --yes', second)).err).not.toContain('second-ledger');
+});
+
+test('a fallback by report has its variant, and both of its messages cost what the budget counted', async () => {
+  await expectAgreed(await freshDatabase());
 });
 
 test('a time that is none is refused before anything is sent', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it, test } from 'vitest';
 import { type RehearseOptions, rehearse } from '../../src/operations/rehearse.ts';
+import { stepTotals } from '../../src/report/tally.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 
@@ -110,6 +111,33 @@ describe('a follow-up', () => {
 });
 
 describe('what else depends on reports and replies', () => {
+  test('a fallback costs what the message before it cost too: the days add up to what the budget counted', async () => {
+    using project = createProject({
+      ...campaign('hello', `${ONCE}\nfallback: { channel: sms, template: { text: "Hello" } }`, { channel: 'rcs' }),
+      'handbill.yaml': 'prices: prices.csv\nenvironments: { sandbox: { budget: { max: 99, per: month } } }\n',
+      'prices.csv': 'country,price,channel,currency\nGB,0.06,rcs,EUR\nGB,0.04,sms,EUR\n',
+    });
+    let spent = 0;
+    let channels: readonly (number | null)[] = [];
+    const { days, occurrences, busiest } = await play(project, {
+      assume: { delivered: 0.5 },
+      onPlayed(ledger) {
+        spent = ledger.spent({ environment: 'sandbox', period: '2026-11', currency: 'EUR' }) / 1e6;
+        const [run] = ledger.runs();
+        channels = run === undefined ? [] : stepTotals(ledger.steps(run)).map(({ cost }) => cost);
+      },
+    });
+    const fallbacks = (days[0]?.messages ?? 0) - COUNT;
+    expect(fallbacks).toBeGreaterThan(COUNT * 0.4);
+    expect(fallbacks).toBeLessThan(COUNT * 0.6);
+    expect(spent).toBe((COUNT * 6 + fallbacks * 4) / 100);
+    expect(channels).toEqual([(COUNT * 6) / 100, (fallbacks * 4) / 100]);
+    const sum = { messages: COUNT + fallbacks, parts: fallbacks, cost: spent };
+    expect(days).toEqual([{ day: '2026-11-30', ...sum }]);
+    expect(occurrences).toMatchObject([sum]);
+    expect(busiest).toBe(2);
+  });
+
   test('a winner by replies is found', async () => {
     using project = createProject(
       campaign(
