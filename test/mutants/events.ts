@@ -20,8 +20,26 @@ const HISTORIES = { in: 'simulate/simulate.test.ts' };
 const DOUBTFUL = `(recipients.state = 'in-doubt'
     OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
 
+const MONEY = { in: 'send/reported-money.test.ts' };
+
 /** Events: reports that are stored twice, are about another recipient, or have an effect that they must not have. */
 export const CAME_BACK: readonly Mutant[] = [
+  {
+    name: 'fallback-of-no-variant',
+    planted: 'a fallback that a report begins has no variant',
+    file: 'src/ledger/schema.ts',
+    was: "'pending', NEW.variant)",
+    is: "'pending', NULL)",
+    proof: MONEY,
+  },
+  {
+    name: 'accepted-before-the-fallback-for-nothing',
+    planted: 'a message that a report lets fall back costs nothing, although the API accepted it',
+    file: 'src/report/record.ts',
+    was: ' || byReport === true;',
+    is: " || (byReport === true && outcome !== 'rejected');",
+    proof: MONEY,
+  },
   {
     name: 'event-held-twice',
     planted: 'an event that is sent again is another event',

@@ -9,21 +9,30 @@ export interface Books {
   readonly rows: number;
 }
 
-/** Whether the sums are those of the recipients: how many, parts and cost, for each step and channel. */
+/**
+ * Whether the sums are those of the recipients: how many, parts and cost, for each step and channel. All steps of a
+ * recipient have one variant.
+ */
 export function misbooked({ outcomes, steps, counts, rows }: Books): string[] {
   const found: string[] = [];
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   if (total !== rows) found.push(`${total} outcomes are counted for ${rows} rows`);
   const own = new Map<string, Sum>();
   for (const outcome of outcomes) {
+    const variants = new Set((outcome.steps ?? [outcome]).map(({ variant }) => variant));
+    if (variants.size > 1) found.push(`row ${outcome.row} has the variants ${[...variants].join(' and ')}`);
     for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
-      const { channel, outcome: state, reason, parts, cost } = one;
-      add(own, [step, channel, state, reason], { count: 1, parts: parts ?? 0, micros: Math.round((cost ?? 0) * 1e6) });
+      const { channel, outcome: state, reason, byReport, parts, cost } = one;
+      add(own, [step, channel, state, reason, byReport], {
+        count: 1,
+        parts: parts ?? 0,
+        micros: Math.round((cost ?? 0) * 1e6),
+      });
     }
   }
   const theirs = new Map<string, Sum>();
-  for (const { step, channel, outcome, reason, count, parts, costMicros } of steps) {
-    add(theirs, [step, channel, outcome, reason], { count, parts, micros: costMicros ?? 0 });
+  for (const { step, channel, outcome, reason, byReport, count, parts, costMicros } of steps) {
+    add(theirs, [step, channel, outcome, reason, byReport], { count, parts, micros: costMicros ?? 0 });
   }
   for (const name of new Set([...own.keys(), ...theirs.keys()])) {
     const [one, other] = [own.get(name), theirs.get(name)].map((sum) => JSON.stringify(sum ?? null));

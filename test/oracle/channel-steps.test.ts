@@ -49,7 +49,12 @@ function complete([what, endings, receipts, more = {}]: Case) {
 }
 const both = [anna(step('a', 'accepted')), ben(step('b', 'accepted'))];
 
+const REPORTED = { unreached: new Set(['a0']) };
+const TAKEN: readonly One[] = [message('a0', { said: 'taken' }), message('a1')];
+const reported = anna(fellBack('a0', { httpStatus: 202, byReport: true }), step('a1', 'accepted'));
+
 const KEPT: readonly Case[] = [
+  ['a fallback by report', [reported], TAKEN, REPORTED],
   [
     'a fallback that was accepted',
     [anna(fellBack('a0'), step('a1', 'accepted'))],
@@ -106,6 +111,13 @@ it.each(KEPT.map(complete))('is content with: %s', (_, endings, receipts, more) 
 });
 
 const BROKEN: readonly Case[] = [
+  ['a fallback by a report that never came', [reported], TAKEN],
+  [
+    'a fallback by report as if the message was refused',
+    [anna(fellBack('a0'), step('a1', 'accepted'))],
+    TAKEN,
+    REPORTED,
+  ],
   [
     'a fallback after a refusal of another kind',
     [anna(fellBack('a0', { httpStatus: 400 }), step('a1', 'accepted'))],
@@ -259,7 +271,17 @@ it.each([
   ['parts of another number', [first, { ...second, parts: 1 }], 1, false],
   ['another cost', [{ ...first, costMicros: 0 }, second], 1, false],
   ['a recipient who is counted with every step', [first, second], 2, false],
+  ['an accepted message that is counted as a refused one', [{ ...first, byReport: true }, second], 1, false],
 ] as const)('adds up every step: %s', (_, steps, rows, agree) => {
   const found = misbooked({ outcomes: OUTCOMES, steps, counts: steps.filter(({ fellBack }) => !fellBack), rows });
   expect(found.length === 0).toBe(agree);
+});
+
+it('objects to a fallback of another variant', () => {
+  const [one] = OUTCOMES;
+  if (one === undefined) throw new Error('there is one');
+  const steps = one.steps?.map((step, at) => ({ ...step, variant: at === 0 ? 'A' : null })) ?? [];
+  expect(misbooked({ outcomes: [{ ...one, steps }], steps: [first, second], counts: [second], rows: 1 })).toEqual([
+    'row 0 has the variants A and ',
+  ]);
 });

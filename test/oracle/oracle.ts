@@ -3,6 +3,8 @@ import type { Receipt, Said } from './receipts.ts';
 
 /** What one step of a recipient became. */
 export type StepEnding = Pick<Outcome, 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
+  /** A report let it fall back; absent: the API's refusal did. */
+  readonly byReport?: true | undefined;
   /** handbill's own id, by which receipts are found; null for a row too bad to have one. */
   readonly reference: string | null;
 };
@@ -75,6 +77,7 @@ interface Mine {
 function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byReport: boolean): Generator<string> {
   const { outcome, reason, httpStatus, messageId } = ending;
   const said = reason === null ? outcome : `${outcome}(${reason})`;
+  if (ending.byReport === true && !byReport) yield `${said} by a report, but none said that it did not arrive`;
   if (counting.length > most) yield `${said}, but received ${counting.length} times: ${statuses(counting)}`;
   const last = counting.at(-1);
   if (outcome === 'accepted') {
@@ -86,6 +89,7 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
     else if ((last.said ?? 'taken') !== 'taken') yield `${said}, but the server said ${last.said}`;
   } else if (outcome === 'rejected' && reason === 'fell-back' && byReport && last?.said !== 'unsupported') {
     if (last === undefined) yield `${said} by a report, but never received (${statuses(all)})`;
+    else if (ending.byReport !== true) yield `${said} as if it was refused, and it costs something`;
   } else if (outcome === 'rejected') {
     const wrong = counting.filter(({ status }) => status !== httpStatus);
     if (all.at(-1)?.status !== httpStatus) yield `${said} with ${httpStatus}, but the last answer was ${statuses(all)}`;
