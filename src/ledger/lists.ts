@@ -96,9 +96,9 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
 }
 
 /**
- * The list that was read last says who is still to be sent to: what earlier runs of the campaign have left, and did not
- * claim, is theirs no longer. A process that sends one of them finds its rows skipped, so that their claims are refused.
- * Failed rows are first tried again, as by a start. Inside a transaction.
+ * The list that was read last says who is still to be sent to: in earlier runs of the campaign, rows that are not claimed
+ * become `removed`. A process that sends such a run can no longer claim them. Failed rows become pending first, because a
+ * failed row may not become skipped (moves.ts). Inside a transaction.
  */
 function takeOver(connection: Connection, { number, environment, campaign }: RunRecord, now: number): void {
   const open = connection.query(OPEN_RUNS).all(environment, campaign, number);

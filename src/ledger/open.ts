@@ -87,7 +87,7 @@ export function openToRead<T>(
 
 /**
  * Makes a private copy of one moment of a ledger, also while other processes write: a SQLite file that only this user can
- * read, for work that must change nothing. Of no ledger, it is an empty one.
+ * read, for work that must change nothing. Without a ledger, the copy is empty.
  * @throws HandbillError exit 7: the ledger cannot be read, or the copy not written
  */
 export function copyLedger(ledger: string, path: string, nowMs: number): void {

@@ -169,7 +169,7 @@ export const TABLES: readonly string[] = [
   // Events are a set: the digest of an event is unique in an environment, because ids of the API are unique within one
   // account at best. Events do not refer to rows, because a row has no index by id: a reader of rows looks up their ids
   // here. The indexes hold the state and what a report must agree with: a report about a million rows needs nothing else.
-  // `dismissed_at`: a person said then that the address is in use.
+  // `dismissed_at`: when a person said that the address is in use.
   `CREATE TABLE delivery_reports (
   number INTEGER PRIMARY KEY,
   digest BLOB NOT NULL,

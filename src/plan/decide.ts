@@ -182,7 +182,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     }
     try {
       const values = compiled.values(recipient.values);
-      // Whichever variant the row would get now, a fallback says what the message before said.
+      // A fallback is of the variant of the message before it, whichever the row would get now.
       const before = hasOwnFallbacks ? view.variantOf?.(row.row, key) : undefined;
       const begun = before === undefined ? -1 : messages.findIndex(({ variant }) => variant === before);
       const branch =

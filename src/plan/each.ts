@@ -3,7 +3,7 @@ import { type Calendar, openingOf, wallText } from './calendar.ts';
 import { type Closed, MOST_EARLIER_DAYS, type WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
-/** A message that a window moves to an earlier moment goes out within the last hour before it closes. */
+/** A message that a window moves to an earlier moment goes out within the last hour before the window closes. */
 const LAST_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -65,7 +65,7 @@ export function createEachGate(
   };
 }
 
-/** Most rows share a time with others. */
+/** Times that are kept: most rows share theirs with others. */
 const MOST_KNOWN = 10_000;
 
 function over(reason: 'expired' | 'window-closed', detail: string): Closed {

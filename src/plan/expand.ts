@@ -102,7 +102,7 @@ export function createExpander(
 
 type Forms = Map<Step, { readonly form: RequestForm; readonly to: string | undefined }>;
 
-/** Most rows share a time with others. */
+/** Times whose forms are kept: most rows share theirs with others. */
 const MOST_TIMES = 1000;
 
 function entryOf(message: StepMessage, reference: string, to = message.to): Entry {

@@ -601,7 +601,8 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
 
 /**
  * Whether a run is continued only with `--allow too-late`: it began long ago, and neither `notAfter` nor the times of its
- * rows say when it expires. The recipients that waited for a window or for the end of a pause could have been sent to just as long ago.
+ * rows say when it expires. The recipients that waited for a window or for the end of a pause could have been sent to just
+ * as long ago.
  */
 export async function isTooLate(
   { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },

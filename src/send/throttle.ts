@@ -154,8 +154,8 @@ export interface RateLimiter {
 }
 
 /**
- * How far a late token may catch up, in milliseconds, where `timers` do not say it. Timers fire up to some milliseconds late; without catching up the
- * rate would fall short by that much, with more of it a burst would be above the rate.
+ * How far a late token may catch up, in milliseconds, where `timers` do not say it. Timers fire up to some milliseconds
+ * late; without catching up the rate would fall short by that much, with more of it a burst would be above the rate.
  */
 const CATCH_UP_MS = 20;
 

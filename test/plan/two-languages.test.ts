@@ -167,7 +167,7 @@ test: 1%
     const own = ['Ready on 5 December: €1,234.50', 'Ready 5 December'];
     expect((await texts()).toSorted()).toEqual([...german, ...welsh, ...own].toSorted());
     expect(await texts('--variant', 'welsh')).toEqual(welsh);
-    // The occurrence of each test has a name of its own.
+    // The occurrence of each test has its own name.
     const { out } = await run(here, 'runs', '--format', 'json');
     for (const name of ['-variant-welsh', '-fallback-sms-welsh', '-fallback-sms-german', '-fallback-sms'])
       expect(out).toMatch(new RegExp(`Z${name}"`));
@@ -269,7 +269,7 @@ const partsOf = ({ sms, mail }: Pick<One, 'sms' | 'mail'>, more: object = {}) =>
     : [{ channel: 'email', ...more, template: template(mail), content: { subject: 'Riverside' } }]),
 ];
 
-it('gets what a campaign of its own would send (property)', async () => {
+it('gets what a campaign with this message alone would send (property)', async () => {
   const list = LIST.replaceAll('\n+', ',mail\n+')
     .replace('day,mail', 'day,mail')
     .split('\n')

@@ -183,7 +183,7 @@ describe('an address that failed for good three times', () => {
 });
 
 describe('the rule', () => {
-  it('is off where the provider names no permanent codes, which is said', async () => {
+  it('is off where the provider names no permanent codes, and a warning says it', async () => {
     using here = await givenGone();
     here.write(PROVIDER, FILE);
     here.campaign('second', '', [ADA]);

@@ -64,7 +64,7 @@ function formOf({ delimiter, encoding }: ListSpec, names: readonly string[]) {
   return { names, delimiter: delimiter ?? ',', needsMark: encoding !== null && encoding !== 'utf-8' };
 }
 
-/** A list as the campaign reads it now. Only the key of a row is asked for: other faults of it do not matter. A time in it does. */
+/** A list as the campaign reads it now, for the keys of its rows, which have the times of `send.each`: other faults do not matter. */
 function asRead(own: ListSpec, { path, file, inline }: ListSpec): ListSpec {
   const times = own.each === null ? { timeZone: null, columns: {} } : {};
   return { ...own, path, file, inline, alsoInvalid: [], ...times, where: null };

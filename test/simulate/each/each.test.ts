@@ -62,7 +62,7 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp, from?: 
   [
     'the runs of the campaign itself are not asked',
     { ledger: (ledger) => ({ ...ledger, reach: (own, rules) => ledger.reach(own, { ...rules, sameSinceMs: null }) }) },
-    /whom day-\d reached|was sent to by/,
+    /which day-\d reached|was sent to by/,
     9,
   ],
   [
@@ -78,7 +78,7 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp, from?: 
   [
     'the claim asks for what was known when the list was read',
     { ledger: stale },
-    /whom day-\d reached|was sent to by/,
+    /which day-\d reached|was sent to by/,
     34,
   ],
   [

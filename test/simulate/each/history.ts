@@ -47,7 +47,7 @@ interface HistoryOptions {
 interface Company extends Morning {
   readonly server: Server;
   readonly starts: number[];
-  /** Rows that may be claimed by processes that are no more. */
+  /** Rows that may be claimed by processes that have ended. */
   abandoned: number;
 }
 

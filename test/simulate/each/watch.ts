@@ -97,7 +97,7 @@ export function createEachWatch(world: World, all: readonly Morning[], isWindowe
             if (!isOpen(nowMs)) object(`posts to ${key} outside the window`);
             if (opensAt(atMs) < atMs - BEFORE_MS) world.cover('each posted earlier');
             for (const other of all) {
-              if (other !== own && wasReached(other, key)) object(`posts to ${key}, whom ${other.occurrence} reached`);
+              if (other !== own && wasReached(other, key)) object(`posts to ${key}, which ${other.occurrence} reached`);
             }
           }
         },
