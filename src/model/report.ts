@@ -169,7 +169,7 @@ export interface StepTotals {
   readonly fellBack: number;
   /** Not sent yet. */
   readonly pending: number;
-  /** Of the messages that were probably sent, as in `sms`. */
+  /** Parts of the messages that were probably sent, as in `sms`. */
   readonly parts: number;
   readonly cost: number | null;
 }

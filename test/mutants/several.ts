@@ -268,8 +268,8 @@ const WINNERS: readonly Mutant[] = [
     name: 'variant-of-the-later-winner',
     planted: 'a fallback is counted for the winner that was named after the first step',
     file: STEPS,
-    was: 'variant = CASE step WHEN 0 THEN ?9 ELSE variant END',
-    is: 'variant = ?9',
+    was: 'variant = CASE step WHEN 0 THEN ?8 ELSE variant END',
+    is: 'variant = ?8',
     proof: winner('stays with the variant'),
   },
   {
