@@ -16,7 +16,7 @@ export interface RehearsedOccurrence {
   readonly campaign: string;
   readonly file: string;
   readonly occurrence: string;
-  /** The instant of its schedule, ISO 8601 in UTC; null: it is a follow-up. */
+  /** The instant of its schedule, or the end of the wait of a follow-up, ISO 8601 in UTC; null: neither brought it about. */
   readonly due: string | null;
   /** Its first and its last message in these days, ISO 8601 in UTC; null: none is sent. */
   readonly begins: string | null;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { copyLedger, openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import {
   type AssumedFeedback,
   type Campaign,
@@ -462,7 +463,11 @@ function occurrencesOf(
     const report = run === null ? null : summarise(played, run, null, campaign);
     const state = report?.state ?? unsentState(item);
     if (state === null) return [];
-    const dueMs = 'clock' in one ? instantOf(occurrence) : null;
+    const followed =
+      campaign.after === null
+        ? null
+        : played.findRun({ environment: identity, campaign: campaign.after.id, occurrence });
+    const dueMs = dueOf(occurrence, campaign, followed);
     const next = 'clock' in one ? one.clock.next(dueMs ?? fromMs) : null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
     // With `send.each` the next one takes over what is left.
@@ -487,8 +492,15 @@ function occurrencesOf(
       },
     ];
   });
-  const dueAt = ({ begins, occurrence }: RehearsedOccurrence): string => begins ?? occurrence;
-  return found.toSorted((a, b) => Date.parse(dueAt(a)) - Date.parse(dueAt(b)));
+  const orderOf = ({ begins, due, occurrence }: RehearsedOccurrence): number => Date.parse(begins ?? due ?? occurrence);
+  return found.toSorted((a, b) => orderOf(a) - orderOf(b));
+}
+
+/** The instant of a schedule; of a follow-up, the end of its wait. Null: it was never begun by either. */
+function dueOf(occurrence: string, { after }: Campaign, followed: RunRecord | null): number | null {
+  if (after === null) return instantOf(occurrence);
+  const startedMs = followed?.startedAtMs ?? null;
+  return startedMs === null ? null : startedMs + after.wait.ms;
 }
 
 /** Sentences for all that the files do not say. */

@@ -11,8 +11,8 @@ export function rehearsalCalendar(rehearsal: Rehearsal): string {
 }
 
 function eventOf(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): readonly string[] {
-  const { campaign, occurrence, state, messages, begins, ends } = one;
-  const from = begins ?? occurrence;
+  const { campaign, occurrence, state, messages, due, begins, ends } = one;
+  const from = begins ?? due ?? occurrence;
   if (Number.isNaN(Date.parse(from))) return [];
   const isUnsent = state === 'refused' || state === 'missed';
   const summary = `${campaign}: ${isUnsent ? (state === 'missed' ? 'missed' : 'cannot begin') : formats.count(messages, 'message')}`;

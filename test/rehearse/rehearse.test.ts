@@ -7,6 +7,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, it, test } from 'vitest';
 import { due } from '../../src/operations/due.ts';
 import { type RehearseOptions, rehearse } from '../../src/operations/rehearse.ts';
+import { rehearsalCalendar } from '../../src/report/rehearsal-ics.ts';
+import { rehearsalText } from '../../src/report/rehearsal-text.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 
@@ -127,6 +129,20 @@ describe('the coming days', () => {
     expect([currency, days.map(({ cost }) => cost)]).toEqual(['GBP', [0.48, 0.48]]);
     expect(occurrences.at(-1)).toMatchObject({ state: 'refused', messages: 0 });
     expect(occurrences.at(-1)?.diagnostics.map(({ code }) => code)).toContain('over-budget');
+  });
+
+  test('a follow-up that cannot begin is shown when its wait is over, not at the instant of the message before it', async () => {
+    using project = createProject({
+      'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.9, per: week } }\n`,
+      'prices.csv': 'channel,country,price,currency\nsms,*,0.04,GBP\n',
+      ...campaign('dear', 'schedule: { cron: "0 9 30 11 *", timeZone: UTC }'),
+      ...campaign('nudge', 'after: { campaign: dear, wait: 1d }'),
+    });
+    const found = await play(project, { environment: 'test' });
+    const nudge = found.occurrences.at(-1);
+    expect(nudge).toMatchObject({ campaign: 'nudge', state: 'refused', due: '2026-12-01T09:00:00.000Z', begins: null });
+    expect(rehearsalText(found, 120)).toMatch(/Tue 1 Dec 09:00 +nudge\n +cannot begin \(over-budget\)/);
+    expect(rehearsalCalendar(found)).toContain('DTSTART:20261201T090000Z\r\nSUMMARY:nudge: cannot begin');
   });
 
   test('a list that is too old by then refuses its occurrence', async () => {
