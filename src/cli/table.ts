@@ -12,196 +12,151 @@ export interface CommandEntry {
   readonly needsAll?: true;
 }
 
-const DAILY = 'Every day:';
-const CAMPAIGNS = 'More on campaigns:';
-const RESULTS = 'More on results:';
-const MORE = 'More:';
-
 /** In the order of the help: first the commands of a working day. */
-export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'init',
-    summary: 'make a project to start from, with a campaign that can be sent to the sandbox at once',
-    group: DAILY,
-    guide: 'start',
-    load: () => import('./init/command.ts'),
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Omit<CommandEntry, 'name' | 'group'>>>>> = {
+  'Every day:': {
+    init: {
+      summary: 'make a project to start from, with a campaign that can be sent to the sandbox at once',
+      guide: 'start',
+      load: () => import('./init/command.ts'),
+    },
+    validate: {
+      summary: 'check campaigns, every template against every row; sends nothing',
+      guide: 'ci',
+      load: () => import('./validate/command.ts'),
+    },
+    preview: {
+      summary: 'show every decision and the exact requests; sends nothing',
+      guide: 'preview',
+      load: () => import('./preview/command.ts'),
+    },
+    send: {
+      summary: 'send a campaign, or continue where it stopped',
+      guide: 'first-sms',
+      load: () => import('./send/command.ts'),
+    },
+    due: {
+      summary: 'send every campaign whose schedule says so, each occurrence once',
+      guide: 'schedule',
+      load: () => import('./due/command.ts'),
+    },
+    report: {
+      summary: 'what became of every recipient of a run',
+      guide: 'report',
+      load: () => import('./report/command.ts'),
+    },
+    doubt: {
+      summary: 'recipients in doubt: list them, and enter what became of them',
+      guide: 'doubt',
+      load: () => import('./doubt/command.ts'),
+    },
+    replies: {
+      summary: 'what people wrote back: read it, have it read, export answers',
+      guide: 'replies',
+      load: () => import('./replies/command.ts'),
+    },
+    suppress: {
+      summary: 'manage the list of those who must not get messages',
+      guide: 'suppression',
+      load: () => import('./suppress/command.ts'),
+    },
+    pause: {
+      summary: 'stop everything in an environment, or one campaign there, within a second',
+      guide: 'pause',
+      load: () => import('./pause/command.ts'),
+    },
   },
-  {
-    name: 'validate',
-    summary: 'check campaigns, every template against every row; sends nothing',
-    group: DAILY,
-    guide: 'ci',
-    load: () => import('./validate/command.ts'),
+  'More on campaigns:': {
+    resume: {
+      summary: 'end a pause',
+      guide: 'pause',
+      load: async () => ({ configure: (await import('./pause/command.ts')).configureResume }),
+    },
+    plan: {
+      summary: 'count recipients, parts and cost, and write them to a plan file',
+      guide: 'approval',
+      load: () => import('./plan/command.ts'),
+    },
+    approve: {
+      summary: 'sign a plan that another person made',
+      guide: 'approval',
+      load: () => import('./approve/command.ts'),
+    },
+    diff: {
+      summary: 'what a change in git means: recipients, texts, parts, cost, rules',
+      guide: 'diff',
+      load: () => import('./diff/command.ts'),
+    },
+    rehearse: {
+      summary: 'play the coming days: who gets what, when, at what cost, and who is skipped',
+      guide: 'rehearse',
+      load: () => import('./rehearse/command.ts'),
+    },
+    schedule: {
+      summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
+      guide: 'schedule',
+      load: () => import('./schedule/command.ts'),
+    },
+    worker: {
+      summary: 'work on the runs that others share through a shared ledger; list who does',
+      guide: 'workers',
+      load: () => import('./worker/command.ts'),
+    },
   },
-  {
-    name: 'preview',
-    summary: 'show every decision and the exact requests; sends nothing',
-    group: DAILY,
-    guide: 'preview',
-    load: () => import('./preview/command.ts'),
+  'More on results:': {
+    runs: {
+      summary: 'the runs in the ledger, last active first',
+      guide: 'provenance',
+      load: () => import('./runs/command.ts'),
+    },
+    listen: {
+      summary: 'receive delivery reports and replies, or import them from exported files',
+      guide: 'webhooks',
+      load: () => import('./listen/command.ts'),
+    },
+    person: {
+      summary: 'all that is known of an address: messages, outcomes, replies, suppression',
+      guide: 'erase-a-person',
+      load: () => import('./person/command.ts'),
+    },
+    serve: {
+      summary: 'pages over the ledger on this machine: runs, recipients, doubts, replies',
+      guide: 'serve',
+      load: () => import('./serve/command.ts'),
+    },
   },
-  {
-    name: 'send',
-    summary: 'send a campaign, or continue where it stopped',
-    group: DAILY,
-    guide: 'first-sms',
-    load: () => import('./send/command.ts'),
+  'More:': {
+    purge: {
+      summary: 'take personal data out of the ledger, keep counts and suppressions',
+      guide: 'purge-old-data',
+      load: () => import('./purge/command.ts'),
+    },
+    sandbox: {
+      summary: 'serve the API on this machine, with scripted answers',
+      guide: 'sandbox',
+      load: () => import('./sandbox/command.ts'),
+    },
+    doctor: {
+      summary: 'look at runtime, project, ledger, environments, keys and clock',
+      guide: 'doctor',
+      load: () => import('./doctor/command.ts'),
+    },
+    completion: {
+      summary: 'print a completion script for bash, zsh or fish',
+      guide: 'terminal',
+      load: () => import('./completion/command.ts'),
+      needsAll: true,
+    },
+    help: {
+      summary: 'a guide, the options of a command, or what the code of an error means',
+      load: () => import('./help/command.ts'),
+    },
   },
-  {
-    name: 'due',
-    summary: 'send every campaign whose schedule says so, each occurrence once',
-    group: DAILY,
-    guide: 'schedule',
-    load: () => import('./due/command.ts'),
-  },
-  {
-    name: 'report',
-    summary: 'what became of every recipient of a run',
-    group: DAILY,
-    guide: 'report',
-    load: () => import('./report/command.ts'),
-  },
-  {
-    name: 'doubt',
-    summary: 'recipients in doubt: list them, and enter what became of them',
-    group: DAILY,
-    guide: 'doubt',
-    load: () => import('./doubt/command.ts'),
-  },
-  {
-    name: 'replies',
-    summary: 'what people wrote back: read it, have it read, export answers',
-    group: DAILY,
-    guide: 'replies',
-    load: () => import('./replies/command.ts'),
-  },
-  {
-    name: 'suppress',
-    summary: 'manage the list of those who must not get messages',
-    group: DAILY,
-    guide: 'suppression',
-    load: () => import('./suppress/command.ts'),
-  },
-  {
-    name: 'pause',
-    summary: 'stop everything in an environment, or one campaign there, within a second',
-    group: DAILY,
-    guide: 'pause',
-    load: () => import('./pause/command.ts'),
-  },
-  {
-    name: 'resume',
-    summary: 'end a pause',
-    group: CAMPAIGNS,
-    guide: 'pause',
-    load: async () => ({ configure: (await import('./pause/command.ts')).configureResume }),
-  },
-  {
-    name: 'plan',
-    summary: 'count recipients, parts and cost, and write them to a plan file',
-    group: CAMPAIGNS,
-    guide: 'approval',
-    load: () => import('./plan/command.ts'),
-  },
-  {
-    name: 'approve',
-    summary: 'sign a plan that another person made',
-    group: CAMPAIGNS,
-    guide: 'approval',
-    load: () => import('./approve/command.ts'),
-  },
-  {
-    name: 'diff',
-    summary: 'what a change in git means: recipients, texts, parts, cost, rules',
-    group: CAMPAIGNS,
-    guide: 'diff',
-    load: () => import('./diff/command.ts'),
-  },
-  {
-    name: 'rehearse',
-    summary: 'play the coming days: who gets what, when, at what cost, and who is skipped',
-    group: CAMPAIGNS,
-    guide: 'rehearse',
-    load: () => import('./rehearse/command.ts'),
-  },
-  {
-    name: 'schedule',
-    summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
-    group: CAMPAIGNS,
-    guide: 'schedule',
-    load: () => import('./schedule/command.ts'),
-  },
-  {
-    name: 'worker',
-    summary: 'work on the runs that others share through a shared ledger; list who does',
-    group: CAMPAIGNS,
-    guide: 'workers',
-    load: () => import('./worker/command.ts'),
-  },
-  {
-    name: 'runs',
-    summary: 'the runs in the ledger, last active first',
-    group: RESULTS,
-    guide: 'provenance',
-    load: () => import('./runs/command.ts'),
-  },
-  {
-    name: 'listen',
-    summary: 'receive delivery reports and replies, or import them from exported files',
-    group: RESULTS,
-    guide: 'webhooks',
-    load: () => import('./listen/command.ts'),
-  },
-  {
-    name: 'person',
-    summary: 'all that is known of an address: messages, outcomes, replies, suppression',
-    group: RESULTS,
-    guide: 'erase-a-person',
-    load: () => import('./person/command.ts'),
-  },
-  {
-    name: 'serve',
-    summary: 'pages over the ledger on this machine: runs, recipients, doubts, replies',
-    group: RESULTS,
-    guide: 'serve',
-    load: () => import('./serve/command.ts'),
-  },
-  {
-    name: 'purge',
-    summary: 'take personal data out of the ledger, keep counts and suppressions',
-    group: MORE,
-    guide: 'purge-old-data',
-    load: () => import('./purge/command.ts'),
-  },
-  {
-    name: 'sandbox',
-    summary: 'serve the API on this machine, with scripted answers',
-    group: MORE,
-    guide: 'sandbox',
-    load: () => import('./sandbox/command.ts'),
-  },
-  {
-    name: 'doctor',
-    summary: 'look at runtime, project, ledger, environments, keys and clock',
-    group: MORE,
-    guide: 'doctor',
-    load: () => import('./doctor/command.ts'),
-  },
-  {
-    name: 'completion',
-    summary: 'print a completion script for bash, zsh or fish',
-    group: MORE,
-    guide: 'terminal',
-    load: () => import('./completion/command.ts'),
-    needsAll: true,
-  },
-  {
-    name: 'help',
-    summary: 'a guide, the options of a command, or what the code of an error means',
-    group: MORE,
-    load: () => import('./help/command.ts'),
-  },
-];
+};
+
+export const COMMANDS: readonly CommandEntry[] = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  Object.entries(commands).map(([name, entry]) => ({ ...entry, name, group })),
+);
 
 /** For `--help`, `--version` and no arguments; else null. commander would take as long to load as Node itself. */
 export function overviewFor(args: readonly string[]): { readonly text: string; readonly asked: boolean } | null {
@@ -214,11 +169,9 @@ export function overviewFor(args: readonly string[]): { readonly text: string; r
 
 export function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const groups = [...new Set(COMMANDS.map(({ group }) => group))].map((group) => {
-    const lines = COMMANDS.filter((one) => one.group === group).map(
-      ({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`,
-    );
-    return `${group}\n${lines.join('\n')}\n`;
+  const groups = Object.entries(GROUPS).map(([group, commands]) => {
+    const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}\n`);
+    return `${group}\n${lines.join('')}`;
   });
   return `${HEAD}\n${groups.join('\n')}\n${EXAMPLES}`;
 }

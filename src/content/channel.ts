@@ -4,8 +4,6 @@ import type { CharacterSet, SmsFacts } from './sms-parts.ts';
 
 /** Each channel has a file, and a line in `channels.ts`. */
 export interface ChannelEntry {
-  /** Its value in a request, where `wire.channels` of the environment names no other. */
-  readonly wire: string;
   /** For people: `Messaging app`. */
   readonly label: string;
   /** The kind of its addresses, unless the list has contacts. */

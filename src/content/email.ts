@@ -140,7 +140,6 @@ function fact(name: string, value: string): MessageElement {
 }
 
 export const email: ChannelEntry = {
-  wire: 'Email',
   label: 'Email',
   address: 'email',
   keys: ['subject', 'preheader', 'html', 'unsubscribe'],

@@ -265,7 +265,6 @@ function checkAppButtons(found: Findings, at: string, buttons: readonly JsonObje
 }
 
 export const messagingApp: ChannelEntry = {
-  wire: 'MessagingApp',
   label: 'Messaging app',
   address: 'msisdn',
   keys: ['header', 'footer', 'list', 'buttons', 'cards'],

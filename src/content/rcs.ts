@@ -127,7 +127,6 @@ function unitsIn(value: Json): number {
 }
 
 export const rcs: ChannelEntry = {
-  wire: 'RCS',
   label: 'RCS',
   address: 'msisdn',
   keys: ['buttons', 'card', 'cards', 'cardWidth'],

@@ -3,7 +3,6 @@ import { smsParts } from './sms-parts.ts';
 import { unicodeCauses } from './unicode.ts';
 
 export const sms: ChannelEntry = {
-  wire: 'SMS',
   label: 'SMS',
   address: 'msisdn',
   keys: [],

@@ -129,7 +129,6 @@ function describeVoice({ text, content }: SeenMessage): Description {
 }
 
 export const voice: ChannelEntry = {
-  wire: 'Voice',
   label: 'Voice',
   address: 'msisdn',
   keys: ['language', 'voice', 'repeat'],

@@ -356,8 +356,6 @@ export interface LedgerOptions {
   readonly witness?: (ledger: Ledger) => void;
   /** Does not make a missing shared ledger, unless `ledger-missing` is allowed. */
   readonly mustExist?: boolean;
-  /** Trust a network file system with locks. */
-  readonly allowNetworkFileSystem?: boolean;
   /** `read`: makes no files beside the ledger either, until another process begins to write. */
   readonly leaveNothing?: boolean;
   /** A private copy, which is deleted at the end of the process: nothing is synced to disk. */

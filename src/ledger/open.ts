@@ -66,7 +66,7 @@ export function openToRead<T>(
   checkPrivateFolder(dirname(path));
   const facts = checkFiles(path);
   if (facts === null || facts.size === 0) return noLedger(path, options);
-  if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(dirname(path));
+  refuseNetworkFileSystem(dirname(path));
   return guarded(path, () => {
     checkLog(path);
     const db = connect(path, options, true);
@@ -115,7 +115,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const folder = dirname(path);
     refuseUnwritable(path);
     ensurePrivateFolder(folder);
-    if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
+    refuseNetworkFileSystem(folder);
     refuseBesideRescued(path);
     const facts = checkFiles(path);
     if (facts !== null && facts.size > 0) checkLog(path);
@@ -306,19 +306,13 @@ function readPermissions({ mode }: Stats): Pick<LedgerFacts, 'isReadable'> {
   return { isReadable: grants(mode, 0o077) };
 }
 
-export interface DiskFacts {
-  /** The nearest folder that exists. */
-  readonly folder: string;
-  /** That this user may still write. */
-  readonly freeBytes: number;
-  /** Name of a network file system, whose locks cannot be trusted; null for any other. */
-  readonly network: string | null;
-}
-
-/** @throws the system's error if the disk cannot be examined */
-export function examineDisk(ledger: string): DiskFacts {
+/**
+ * The bytes that this user may still write, and the name of a network file system, whose locks cannot be trusted; null
+ * for any other. Throws the system's error if the disk cannot be examined.
+ */
+export function examineDisk(ledger: string) {
   let folder = dirname(ledger);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   const { bavail, bsize, type } = statfsSync(folder);
-  return { folder, freeBytes: bavail * bsize, network: networkFileSystem(type) };
+  return { freeBytes: bavail * bsize, network: networkFileSystem(type) };
 }

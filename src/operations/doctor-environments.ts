@@ -3,7 +3,7 @@ import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
-import { type DiskFacts, examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
+import { examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Environment } from '../model.ts';
 import { placedBy } from '../providers/placed.ts';
@@ -222,7 +222,7 @@ const LITTLE_ROOM_BYTES = 100 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
 function checkDisk(ledger: string): readonly DoctorCheck[] {
-  let disk: DiskFacts;
+  let disk: ReturnType<typeof examineDisk>;
   try {
     disk = examineDisk(ledger);
   } catch (error) {
@@ -377,15 +377,6 @@ function checkYear(nowMs: number): DoctorCheck {
 }
 
 const SET_CLOCK = 'Set the clock, and let a time server keep it.';
-
-export function offsetHere(timeZone: string, atMs: number): string | null {
-  try {
-    const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(atMs);
-    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? null;
-  } catch {
-    return null;
-  }
-}
 
 function nameOf({ id, environment, occurrence }: RunRecord): string {
   return `${id} (${environment}, ${occurrence})`;

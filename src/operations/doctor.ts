@@ -21,10 +21,10 @@ import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts'
 import { isInvented } from '../scaffold/scaffold.ts';
 import { staleReports } from '../send/fetched.ts';
 import { readHasher } from '../suppression/hash.ts';
-import { runGit } from '../util/git.ts';
+import { repositoryOf, runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
-import { iso } from '../util/time.ts';
+import { iso, offsetHere } from '../util/time.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
@@ -37,7 +37,6 @@ import {
   type DoctorCheck,
   found,
   type LedgerCheckup,
-  offsetHere,
 } from './doctor-environments.ts';
 import { missedOccurrences } from './due-memory.ts';
 import {
@@ -271,11 +270,10 @@ async function checkListsInGit(
   { root }: Pick<Project, 'root'>,
   env: Env,
 ): Promise<readonly DoctorCheck[]> {
+  const top = await repositoryOf(root);
+  if (top === null) return [];
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   try {
-    const inside = await runGit(place, ['rev-parse', '--show-toplevel']);
-    if (inside.status !== 0) return [];
-    const top = inside.stdout.trim();
     const lists = new Map(campaigns.map(({ recipients }) => [recipients.path, recipients]));
     const committed: string[] = [];
     for (const [path, spec] of lists) {

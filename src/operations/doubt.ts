@@ -24,7 +24,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { countryOf, ledgerHere, projectHere, withLedger } from './project.ts';
-import { findRun, meantBy, nameInLedger, referencesOf, takesPlans } from './report.ts';
+import { findRun, meantBy, nameInLedger, nameOfRun, referencesOf, takesPlans } from './report.ts';
 
 export const RESOLVE_DOUBTS = {
   acceptDuplicates: {
@@ -485,10 +485,7 @@ export function toDoubt(
   // The column cannot be null; after a purge the key is empty.
   const key = doubt.key === '' ? null : doubt.key;
   return {
-    run: run.id,
-    campaign: run.name,
-    environment: run.environment,
-    occurrence: run.occurrence,
+    ...nameOfRun(run),
     line,
     key,
     to,

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Project } from '../model.ts';
 import { writeOutput } from '../util/files.ts';
-import { isMapping } from '../util/json.ts';
+import { isMapping, parseJson } from '../util/json.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { readSmallFile } from '../util/paths.ts';
 
@@ -98,13 +98,8 @@ function pathOf({ root, ledger }: Pick<Project, 'root' | 'ledger'>): string {
 
 async function read(path: string): Promise<Said> {
   const found = await readSmallFile(path, MAX_BYTES);
-  if ('fault' in found) return NOTHING_SAID;
-  try {
-    const said: unknown = JSON.parse(new TextDecoder().decode(found.bytes));
-    return isSaid(said) ? said : NOTHING_SAID;
-  } catch {
-    return NOTHING_SAID;
-  }
+  const said = 'fault' in found ? undefined : parseJson(new TextDecoder().decode(found.bytes));
+  return isSaid(said) ? said : NOTHING_SAID;
 }
 
 function isSaid(value: unknown): value is Said {

@@ -24,6 +24,7 @@ import {
 import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
 import { countryOf, joinReplies, projectHere } from './project.ts';
 import { ALL_PURGES, busy } from './purge.ts';
+import { nameOfRun } from './report.ts';
 import { hasherOf, readEach } from './suppress-change.ts';
 
 export const ERASE = {
@@ -241,6 +242,5 @@ function areUnchanged(ledger: Pick<Ledger, 'findRun'>, { runs }: Pick<Erasure, '
 }
 
 function toShown({ run, rows }: Pick<Erasure['runs'][number], 'run' | 'rows'>): ErasedFrom {
-  const { id, name: campaign, environment, occurrence } = run;
-  return { run: id, campaign, environment, occurrence, recipients: rows.length };
+  return { ...nameOfRun(run), recipients: rows.length };
 }

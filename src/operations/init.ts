@@ -12,10 +12,12 @@ import { secretVariable } from '../scaffold/environment.ts';
 import { exampleSender, IGNORED, scaffold, takesOf } from '../scaffold/scaffold.ts';
 import { safe, shellWord } from '../util/escape.ts';
 import { createOutput, DISK_FAULTS } from '../util/files.ts';
-import { repositoryOf } from '../util/git.ts';
+import { folderAbove, repositoryOf } from '../util/git.ts';
+import { isMapping, parseJson } from '../util/json.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { isDeviceOnWindows } from '../util/platform.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { offsetHere } from '../util/time.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { type OptionsOf, type OptionTable, type ProjectOptions, resolveOptions } from './options.ts';
@@ -152,16 +154,16 @@ const MANIFEST = 'package.json';
 
 /** Whether `npm install` of handbill made the folder's package.json, or added handbill to it: then it is kept. */
 async function isInstalledIn(root: string): Promise<boolean> {
-  const read = await readSmallFile(join(root, MANIFEST), 1 << 20);
-  if (!('bytes' in read)) return false;
-  try {
-    const { dependencies, devDependencies } = JSON.parse(Buffer.from(read.bytes).toString('utf8')) as {
-      readonly [field: string]: Readonly<Record<string, string>> | undefined;
-    };
-    return dependencies?.['handbill'] !== undefined || devDependencies?.['handbill'] !== undefined;
-  } catch {
-    return false;
-  }
+  const manifest = parseJson((await readText(join(root, MANIFEST))) ?? '');
+  if (!isMapping(manifest)) return false;
+  const { dependencies, devDependencies } = manifest;
+  return [dependencies, devDependencies].some((all) => isMapping(all) && all['handbill'] !== undefined);
+}
+
+/** Null where there is no such file, or it cannot be read. */
+async function readText(path: string): Promise<string | null> {
+  const read = await readSmallFile(path, 1 << 20);
+  return 'bytes' in read ? Buffer.from(read.bytes).toString('utf8') : null;
 }
 
 /** handbill's package folder, with the schemas and package.json. */
@@ -205,8 +207,7 @@ const LISTS_NOTE =
 async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
   if (!existing.includes('.gitignore'))
     return ['.gitignore says how to keep lists of people out of git, or to commit them on purpose.'];
-  const read = await readSmallFile(join(root, '.gitignore'), 1 << 20);
-  const lines = 'bytes' in read ? Buffer.from(read.bytes).toString('utf8').split(/\r?\n/) : [];
+  const lines = ((await readText(join(root, '.gitignore'))) ?? '').split(/\r?\n/);
   const ignored = lines.map((line) => line.trim().replace(/^\/|\/$/g, ''));
   const missing = IGNORED.filter((name) => !ignored.includes(name.replace(/\/$/, '')));
   return [
@@ -236,16 +237,6 @@ async function nextCommands(root: string, cwd: string, campaign: string): Promis
     `npx handbill preview ${campaign}`,
     `npx handbill send ${campaign}`,
   ];
-}
-
-/** The nearest folder, this one or above, that holds an entry; null if there is none. */
-async function folderAbove(folder: string, entry: string): Promise<string | null> {
-  const exists = await lstat(join(folder, entry)).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return folder;
-  return dirname(folder) === folder ? null : await folderAbove(dirname(folder), entry);
 }
 
 export interface InitAnswers {
@@ -335,15 +326,9 @@ function zoneOf(country: string): string | null {
   const locale: Intl.Locale & { readonly getTimeZones?: () => readonly string[] } = new Intl.Locale(`und-${country}`);
   const zones = locale.getTimeZones?.() ?? [];
   const [first = null] = zones;
-  return new Set(zones.map(offsets)).size === 1 ? first : null;
-}
-
-/** Winter and summer of one year: `GMT+01:00 GMT+02:00`. */
-function offsets(timeZone: string): string {
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  const offsetAt = (month: number): string =>
-    format.formatToParts(Date.UTC(2026, month, 1)).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return `${offsetAt(0)} ${offsetAt(6)}`;
+  // Winter and summer of one year.
+  const offsets = zones.map((zone) => [0, 6].map((month) => offsetHere(zone, Date.UTC(2026, month, 1))).join(' '));
+  return new Set(offsets).size === 1 ? first : null;
 }
 
 function sentences({ message, hint }: { readonly message: string; readonly hint?: string | undefined }): string {

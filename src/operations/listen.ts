@@ -162,10 +162,7 @@ const NOTHING_NEW: Recorded = {
 /** @throws HandbillError (exit 7): the ledger cannot be opened */
 function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () => Ledger }): EventStore {
   const { onRecorded, log } = facts;
-  let fail: (error: HandbillError) => void = () => undefined;
-  const failed = new Promise<HandbillError>((resolve) => {
-    fail = resolve;
-  });
+  const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();
   const closing = new AbortController();
   let returning: Promise<void> = Promise.resolve();
 
@@ -257,10 +254,7 @@ export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
   { now, startLifts, stopEnds, isAddress, alsoIn = () => [], onRecorded, log }: RecorderFacts,
 ): Recorder {
-  let fail: (error: HandbillError) => void = () => undefined;
-  const failed = new Promise<HandbillError>((resolve) => {
-    fail = resolve;
-  });
+  const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();
   let isTroubled = false;
   let resolving: NodeJS.Timeout | null = null;
   let resolveAfterMs = SETTLE_AFTER_MS;

@@ -12,7 +12,7 @@ import { iso } from '../util/time.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
-import { newestFirst, referencesOf, rowsOf } from './report.ts';
+import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
@@ -136,9 +136,8 @@ function messagesOf(
 ): readonly PersonMessage[] {
   if (run.purgedAtMs !== null) return [];
   const referenceOf = referencesOf(run, project);
-  const { id, name: campaign, environment, occurrence } = run;
   return outcomesAbout(ledger, run, address, { key, referenceOf }).map((outcome) => {
-    return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };
+    return { ...nameOfRun(run), outcome: recordOf(outcome, referenceOf) };
   });
 }
 

@@ -24,6 +24,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { joinReplies, projectHere } from './project.ts';
+import { nameOfRun } from './report.ts';
 import { hasherOf } from './suppress-change.ts';
 
 export const PURGE = {
@@ -342,9 +343,8 @@ function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
 const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed', 'deferred']);
 
 function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
-  const { id, name: campaign, environment, occurrence, rows } = record;
   const lastActivity = iso(ledger.purge.lastActivityMs(record));
-  return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
+  return { ...nameOfRun(record), lastActivity, recipients: record.rows, open: openOf(ledger, record) };
 }
 
 type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];

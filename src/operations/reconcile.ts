@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,7 +27,7 @@ import { meaningOf } from '../webhook/meaning.ts';
 import type { FetchContext } from './fetch-reports.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
-import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
+import { nameOfRun, PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
 
 /** In the place of a file: the API of the environment. A file of this name is `./api`. */
@@ -385,13 +385,13 @@ async function dueFallbacks(
   if (!ledger.events.hasUnreached()) return [];
   const due: TakenFiles['fallbacksDue'][number][] = [];
   for (const run of ledger.runs()) {
-    const { id, environment, occurrence, purgedAtMs } = run;
-    if (isTest(occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
+    const { purgedAtMs } = run;
+    if (isTest(run.occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
     const { campaign, named } = await sentCampaign(run, project, { cwd });
     const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
     if (recipients === 0) continue;
     const command = sendCommand(run, await named(), takesPlans(run, project) ? PLAN_FILE : null);
-    due.push({ run: id, campaign: run.name, environment, occurrence, recipients, command });
+    due.push({ ...nameOfRun(run), recipients, command });
   }
   return due;
 }
@@ -429,17 +429,13 @@ export async function* readEvents(file: EventFile, interpreter: Interpreter, now
 async function startOf(path: string): Promise<string> {
   const handle = await open(path);
   try {
-    const { bytes } = await firstBytes(handle);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
+    const bytes = buffer.subarray(0, bytesRead);
     const { encoding } = sniffEncoding(bytes, null);
     return new TextDecoder(encoding).decode(bytes).replace(/^[\ufeff\s\0]+/, '');
   } finally {
     await handle.close();
   }
-}
-
-async function firstBytes(handle: FileHandle): Promise<{ readonly bytes: Buffer }> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
-  return { bytes: buffer.subarray(0, bytesRead) };
 }
 
 /** Also of a line that is cut off. `sep=;` is the first line of a CSV for a spreadsheet. */

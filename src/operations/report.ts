@@ -25,7 +25,7 @@ import { END_OPTIONS, endOf } from '../report/ends.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
 import type { SentAs } from '../report/next-steps.ts';
-import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
+import { inputsOf, type ReferenceOf, type ReportOptions, stepRecordOf, versionName } from '../report/record.ts';
 import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
@@ -173,18 +173,9 @@ async function projectWithReplies(options: ResolvedOptions) {
 function toOutcome(outcome: Outcome, referenceOf: ReferenceOf): RecipientOutcome {
   const { line, key, variant, steps, listTo, earlier } = outcome;
   const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
-  const last = { line, key, variant, ...toStep(outcome, key, referenceOf), ...corrected };
-  return steps === undefined ? last : { ...last, steps: steps.map((step) => toStep(step, key, referenceOf)) };
-}
-
-function toStep(step: StepOutcome, key: string | null, referenceOf: ReferenceOf): StepResult {
-  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null } = step;
-  const { parts, encoding, cost, updatedAt } = step;
-  const reference = referenceOf({ ...step, key });
-  const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
-  // An unsent message costs nothing, although its price is known.
-  const due = cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
-  return { ...sent, parts, encoding, cost: due, updatedAt, inputs: inputsText(step), ...posterOf(step) };
+  const toStep = (step: StepOutcome) => ({ ...stepRecordOf(step, key, referenceOf), error: step.error });
+  const last = { line, key, variant, ...toStep(outcome), ...corrected };
+  return steps === undefined ? last : { ...last, steps: steps.map(toStep) };
 }
 
 export interface Summary {
@@ -388,6 +379,11 @@ export async function nameInLedger(
   const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
   const own = all.find(({ name }) => name === named);
   return ledger.campaigns().find(({ id }) => id === own?.id)?.name ?? named;
+}
+
+/** As JSON has it. */
+export function nameOfRun({ id, name, environment, occurrence }: RunRecord) {
+  return { run: id, campaign: name, environment, occurrence };
 }
 
 const ONLY_TESTS = 'A test is shown by its id, which `handbill runs` lists.';

@@ -98,7 +98,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
   };
 }
 
-function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: ReferenceOf): StepRecord {
+export function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: ReferenceOf) {
   return {
     channel: step.channel,
     to: step.to,

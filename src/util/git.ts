@@ -33,16 +33,16 @@ const ALWAYS: readonly string[] = [
   'safe.bareRepository=explicit',
 ];
 
-/** Root of the git repository that a folder is in: the nearest folder with a `.git`; null outside of git. */
+/** Root of the git repository that a folder is in; null outside of git. In a worktree or a submodule `.git` is a file. */
 export async function repositoryOf(folder: string): Promise<string | null> {
-  for (let root = folder; ; root = dirname(root)) {
-    // In a worktree or a submodule it is a file.
-    const isThere = await lstat(join(root, '.git')).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return root;
-    if (dirname(root) === root) return null;
+  return await folderAbove(folder, '.git');
+}
+
+/** The nearest folder, this one or above, that holds an entry; null if there is none. */
+export async function folderAbove(folder: string, entry: string): Promise<string | null> {
+  for (let at = folder; ; at = dirname(at)) {
+    if ((await lstat(join(at, entry)).catch(() => null)) !== null) return at;
+    if (dirname(at) === at) return null;
   }
 }
 

@@ -126,6 +126,16 @@ export function isKnownToIntl(timeZone: string): boolean {
   }
 }
 
+/** `GMT+01:00`; null where this runtime does not know the zone. */
+export function offsetHere(timeZone: string, atMs: number): string | null {
+  try {
+    const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(atMs);
+    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** Abbreviations that IANA does not have (IST has three meanings; Temporal throws), fixed offsets except UTC. */
 const NO_PLACE =
   /^(?:(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|ES|HS|IE|IS|JS|MI|MS|NE|NS|PL|PN|PR|PS|SS|VS)T|(?:Etc\/)?GMT[+-]0*[1-9]\d*|SystemV\/.*)$/i;

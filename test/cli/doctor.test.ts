@@ -22,13 +22,8 @@ import type { Code } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DoctorResult } from '../../src/operations/doctor.ts';
-import {
-  CHECKS,
-  type CheckName,
-  checkRuntime,
-  type DoctorCheck,
-  offsetHere,
-} from '../../src/operations/doctor-environments.ts';
+import { CHECKS, type CheckName, checkRuntime, type DoctorCheck } from '../../src/operations/doctor-environments.ts';
+import { offsetHere } from '../../src/util/time.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO, handbill } from './run-handbill.ts';

@@ -122,7 +122,6 @@ requests:
         was: '',
         is: `import type { ChannelEntry } from './channel.ts';
         export const toyFax: ChannelEntry = {
-          wire: 'Fax',
           label: 'Fax',
           address: 'msisdn',
           keys: ['toyCover'],

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, Report, StepCount } from '../../src/model.ts';
+import { outcomes } from '../../src/operations/report.ts';
 import { countRun } from '../../src/web/counts.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject } from '../helpers/project.ts';
@@ -29,6 +30,8 @@ interface Told {
   readonly csv: readonly Readonly<Record<string, string>>[];
   /** What the steps of each recipient cost, by key. */
   readonly costs: readonly (readonly [string, readonly (number | null)[]])[];
+  /** The same, as a program gets them. */
+  readonly inPrograms: readonly (readonly [string | null, readonly (number | null)[]])[];
   /** As `serve` counts them. */
   readonly counted: readonly StepCount[];
   readonly counts: readonly StepCount[];
@@ -88,6 +91,10 @@ async function tellFallbacks(ledger?: string): Promise<Told> {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
+    const inPrograms: [string | null, (number | null)[]][] = [];
+    for await (const { key, steps = [] } of outcomes('hello', { cwd: project.root, env, now: () => later })) {
+      inPrograms.push([key, steps.map(({ cost }) => cost)]);
+    }
     using open = openLedger(place, { mode: 'read', nowMs: later });
     const run = open.runs()[0];
     if (run === undefined) throw new Error('nothing was sent');
@@ -97,6 +104,7 @@ async function tellFallbacks(ledger?: string): Promise<Told> {
       runs,
       csv: parse(await handbill('report hello --format csv', later), { columns: true }),
       costs: records.map(({ key, steps = [] }) => [key, steps.map(({ cost }) => cost)] as const),
+      inPrograms,
       counted: (await countRun(open, run, null, () => false, later)).steps,
       counts: open.steps(run),
       spent: open.spent({ environment: 'live', period: MONTH, currency: 'EUR' }),
@@ -107,7 +115,7 @@ async function tellFallbacks(ledger?: string): Promise<Told> {
 }
 
 export async function expectAgreed(ledger?: string): Promise<void> {
-  const { texts, report, runs, csv, costs, counted, counts, spent } = await tellFallbacks(ledger);
+  const { texts, report, runs, csv, costs, inPrograms, counted, counts, spent } = await tellFallbacks(ledger);
   expect(texts).toEqual(['Helo, SMS', 'Helo, SMS', 'Helo, SMS']);
   const sms = { parts: 2, encodings: { 'GSM-7': 2 }, cost: 0.2 };
   const steps = [
@@ -130,6 +138,7 @@ export async function expectAgreed(ledger?: string): Promise<void> {
     ['+447700900002', []],
     ['+447700900003', [0, 0.04]],
   ]);
+  expect(inPrograms).toEqual(costs);
   const sorted = (all: readonly StepCount[]) => all.map((one) => JSON.stringify(Object.entries(one).sort())).sort();
   expect(sorted(counted)).toEqual(sorted(counts));
   expect(spent).toBe(200_000);

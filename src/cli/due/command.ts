@@ -15,7 +15,7 @@ import { placeOfLedger } from '../../util/ledger-address.ts';
 import { addressLines, fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
@@ -33,10 +33,7 @@ const FLAGS = {
 type DueFlags = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument(
-    '[path...]',
-    'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-  );
+  command.argument(...PATHS);
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
     ['handbill due --dry-run', 'what would be sent now'],
@@ -53,7 +50,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   }
   const { log: _log, ...wanted } = flags;
   const quiet = flags.quiet === true;
-  const signals = watchSignals(context.err);
+  using signals = watchSignals(context.err);
   const line = startProgressLine(context, quiet);
   const printing = {
     ...context,
@@ -89,7 +86,6 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     return signals.status() ?? result.exit;
   } finally {
     line.stop();
-    signals.stop();
   }
 }
 

@@ -72,43 +72,39 @@ function refuseMixed({ from, explain, dryRun, format }: ListenFlags): void {
 
 async function serve(given: ListenFlags, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
-  const interrupts = watchInterrupts();
+  using interrupts = watchInterrupts();
   const say = (line: string): void => context.err(`${isoSeconds(context.now())} ${safe(line)}\n`);
   // Without a terminal no person watches: a line for each group would fill the log of the machine.
   const log = quiet || !(context.interactive || context.colour.err) ? null : createListenLog(say);
   const { telemetry } = context;
+  const listening = await listen({
+    ...given,
+    ...optionsHere(context, given.ledger),
+    signal: interrupts.signal,
+    onRecorded: (recorded) => {
+      log?.recorded(recorded);
+      telemetry?.receiving.recorded(recorded);
+    },
+    log: (line) => {
+      telemetry?.receiving.line(line);
+      if (!quiet || !line.startsWith('refused:')) say(line);
+    },
+  });
+  telemetry?.note('info', 'webhook-listening', 'Webhooks are received.', { port: listening.port });
   try {
-    const listening = await listen({
-      ...given,
-      ...optionsHere(context, given.ledger),
-      signal: interrupts.signal,
-      onRecorded: (recorded) => {
-        log?.recorded(recorded);
-        telemetry?.receiving.recorded(recorded);
-      },
-      log: (line) => {
-        telemetry?.receiving.line(line);
-        if (!quiet || !line.startsWith('refused:')) say(line);
-      },
-    });
-    telemetry?.note('info', 'webhook-listening', 'Webhooks are received.', { port: listening.port });
-    try {
-      if (!quiet) {
-        telemetry?.said(listening.warnings);
-        complain(context, listening.warnings);
-        await context.out(welcome(listening, context.cwd));
-      }
-      await listening.closed;
-    } finally {
-      // Also if the address could not be printed: an open server keeps the process alive.
-      await listening.close();
-      log?.flush();
+    if (!quiet) {
+      telemetry?.said(listening.warnings);
+      complain(context, listening.warnings);
+      await context.out(welcome(listening, context.cwd));
     }
-    const status = interrupts.status();
-    if (status !== null) context.exit(status);
+    await listening.closed;
   } finally {
-    interrupts.stop();
+    // Also if the address could not be printed: an open server keeps the process alive.
+    await listening.close();
+    log?.flush();
   }
+  const status = interrupts.status();
+  if (status !== null) context.exit(status);
 }
 
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {

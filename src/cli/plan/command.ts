@@ -50,12 +50,8 @@ export function configure(command: Command, context: CommandContext): void {
 
 async function run(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
   const { cwd, now, env, interactive } = context;
-  const work = {
-    label: 'Checking',
-    unit: 'bytes',
-    quiet: flags.quiet === true,
-    toFile: flags.output !== undefined,
-  } as const;
+  const { quiet = false, output: file } = flags;
+  const work = { label: 'Checking', unit: 'bytes', quiet, toFile: file !== undefined } as const;
   const { sign, ...wanted } = flags;
   const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
   const { planFile, campaign, environment, warnings, facts } = isOfEach(flags)

@@ -45,12 +45,8 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
-  const work = {
-    label: 'Preview',
-    unit: 'bytes',
-    quiet: flags.quiet === true,
-    toFile: flags.output !== undefined,
-  } as const;
+  const { quiet = false, output } = flags;
+  const work = { label: 'Preview', unit: 'bytes', quiet, toFile: output !== undefined } as const;
   return await withProgress(context, work, (meter) => print(target, flags, context, meter));
 }
 

@@ -8,7 +8,7 @@ import { faultsIn, rehearsalText } from '../../report/rehearsal-text.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
@@ -23,10 +23,7 @@ const FLAGS = {
 type RehearseFlags = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument(
-    '[path...]',
-    'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-  );
+  command.argument(...PATHS);
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill rehearse --env production', 'the next 14 days'],
     ['handbill rehearse --format html -o days.html', 'a page to share; ics: a calendar'],

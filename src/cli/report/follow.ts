@@ -41,39 +41,35 @@ export async function followReport(
   project: Project,
 ): Promise<void> {
   const summary = await openSummary(ledger, run, context, project);
-  const interrupts = watchInterrupts();
+  using interrupts = watchInterrupts();
   const view = viewOf(options, context);
   const changes = options.format === 'jsonl' ? createChanges() : null;
-  try {
-    for (let seen = ''; ; ) {
-      const began = performance.now();
-      // Changes when there may be something new: a process wrote, or the sending process has ended.
-      const mark = `${ledger.events.version()} ${stateOf(ledger, ledger.findRun(run) ?? run)}`;
-      if (mark !== seen) {
-        const lines: string[] = [];
-        const look = tried(() =>
-          lookAt(ledger, run, options, summary, (outcome, current) => {
-            if (changes?.isNew(current, outcome)) lines.push(jsonText(recordOf(outcome, summary.options.referenceOf)));
-          }),
-        );
-        if (look !== null) {
-          seen = mark;
-          if (changes === null) await view.show(look);
-          else if (lines.length > 0) await context.out(`${lines.join('\n')}\n`);
-          const { report, open } = look;
-          if (report.purgedAt !== undefined || (report.state !== 'running' && open === 0)) {
-            for await (const piece of view.end(look, summary.options)) await context.out(piece);
-            return;
-          }
+  for (let seen = ''; ; ) {
+    const began = performance.now();
+    // Changes when there may be something new: a process wrote, or the sending process has ended.
+    const mark = `${ledger.events.version()} ${stateOf(ledger, ledger.findRun(run) ?? run)}`;
+    if (mark !== seen) {
+      const lines: string[] = [];
+      const look = tried(() =>
+        lookAt(ledger, run, options, summary, (outcome, current) => {
+          if (changes?.isNew(current, outcome)) lines.push(jsonText(recordOf(outcome, summary.options.referenceOf)));
+        }),
+      );
+      if (look !== null) {
+        seen = mark;
+        if (changes === null) await view.show(look);
+        else if (lines.length > 0) await context.out(`${lines.join('\n')}\n`);
+        const { report, open } = look;
+        if (report.purgedAt !== undefined || (report.state !== 'running' && open === 0)) {
+          for await (const piece of view.end(look, summary.options)) await context.out(piece);
+          return;
         }
       }
-      const pauseMs = Math.max(EVERY_MS, SHARE_OF_TIME * (performance.now() - began));
-      await sleep(pauseMs, undefined, { signal: interrupts.signal }).catch(() => undefined);
-      const status = interrupts.status();
-      if (status !== null) return context.exit(status);
     }
-  } finally {
-    interrupts.stop();
+    const pauseMs = Math.max(EVERY_MS, SHARE_OF_TIME * (performance.now() - began));
+    await sleep(pauseMs, undefined, { signal: interrupts.signal }).catch(() => undefined);
+    const status = interrupts.status();
+    if (status !== null) return context.exit(status);
   }
 }
 

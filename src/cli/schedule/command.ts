@@ -20,7 +20,7 @@ import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, flagOf } from '../shared/options.ts';
+import { addExamples, addOptions, flagOf, PATHS } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
 const FLAGS = {
@@ -35,10 +35,7 @@ const FLAGS = {
 type ScheduleFlags = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument(
-    '[path...]',
-    'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-  );
+  command.argument(...PATHS);
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill schedule', 'when each campaign goes out next'],
     ['handbill schedule --format crontab', 'a line for `crontab -e`'],

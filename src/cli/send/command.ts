@@ -117,7 +117,7 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
   // These have another form in a program.
   const { plan: _plan, listen: _listen, log: _log, environment, ...wanted } = flags;
   const format = formatOfRun(flags);
-  const signals = watchSignals(context.err);
+  using signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
   const notices: Diagnostic[] = [];
@@ -170,8 +170,6 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
     }
     if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip')) throw error;
     if (flags.quiet !== true) context.err('Another process is sending this run: left to it.\n');
-  } finally {
-    signals.stop();
   }
 }
 
@@ -239,7 +237,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   const { exchangeText } = await import('./exchange.ts');
   const { plan: _plan, listen: _listen, log: _log, ...wanted } = flags;
   const quiet = flags.quiet === true;
-  const signals = watchSignals(context.err);
+  using signals = watchSignals(context.err);
   try {
     const { question, results, exchanges, exit } = await sendTest(target, {
       ...wanted,
@@ -279,8 +277,6 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
     }
     throw error;
-  } finally {
-    signals.stop();
   }
 }
 

@@ -27,26 +27,22 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 async function run(flags: ServeFlags, context: CommandContext): Promise<void> {
-  const interrupts = watchInterrupts();
+  using interrupts = watchInterrupts();
+  const serving = await serve({
+    ...flags,
+    ...optionsHere(context, flags.ledger),
+    log: (line) => context.err(safe(`${line}\n`)),
+    signal: interrupts.signal,
+  });
   try {
-    const serving = await serve({
-      ...flags,
-      ...optionsHere(context, flags.ledger),
-      log: (line) => context.err(safe(`${line}\n`)),
-      signal: interrupts.signal,
-    });
-    try {
-      await context.out(welcome(serving, flags, context.cwd));
-      await serving.closed;
-    } finally {
-      // Also if the address could not be printed: an open server keeps the process alive.
-      await serving.close();
-    }
-    const status = interrupts.status();
-    if (status !== null) context.exit(status);
+    await context.out(welcome(serving, flags, context.cwd));
+    await serving.closed;
   } finally {
-    interrupts.stop();
+    // Also if the address could not be printed: an open server keeps the process alive.
+    await serving.close();
   }
+  const status = interrupts.status();
+  if (status !== null) context.exit(status);
 }
 
 function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: ServeFlags, cwd: string): string {

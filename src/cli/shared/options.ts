@@ -146,6 +146,12 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
+/** The argument of commands for campaigns. */
+export const PATHS = [
+  '[path...]',
+  'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
+] as const;
+
 export const STANDING = {
   standing: { flag: '--standing', says: 'for every occurrence until a day, whatever its list holds: needs no list' },
   until: { flag: '--until <day>', says: 'with --standing: the last day, in UTC, such as 2026-12-31' },

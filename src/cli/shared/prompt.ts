@@ -9,13 +9,6 @@ import { createScreen, type Screen } from './screen.ts';
 /** The context of a question; without a terminal, or if stdin is not one, nothing is asked and the answer is null. */
 type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactive' | 'terminal'>;
 
-interface ConfirmQuestion {
-  readonly question: string;
-  /** The answer of a bare Enter. */
-  readonly initial: boolean;
-  readonly stopped?: AbortSignal;
-}
-
 interface TextQuestion {
   readonly question: string;
   readonly placeholder?: string;
@@ -34,22 +27,9 @@ interface SelectQuestion<Value extends string> {
 }
 
 /**
- * Null when cancelled (Ctrl-C, Ctrl-D, Escape, a terminal that is gone, `stopped`). One key answers: for an action that
- * cannot be undone, `askYes` wants a word. After Ctrl-C the process has its interrupt, as if it had not asked.
+ * Asks for a line, without the blanks around it. Null when cancelled (Ctrl-C, Ctrl-D, Escape, a terminal that is gone,
+ * `stopped`). After Ctrl-C the process has its interrupt, as if it had not asked.
  */
-export async function askConfirm(context: PromptContext, asked: ConfirmQuestion): Promise<boolean | null> {
-  const { question, initial, stopped } = asked;
-  return await onTerminal<boolean>(context, stopped, {
-    plain: async (line) => {
-      const answer = await line(`${safe(question)} [${initial ? 'Y/n' : 'y/N'}] `);
-      return answer === null ? null : answer === '' ? initial : /^y(es)?$/i.test(answer);
-    },
-    drawn: async (clack, streams) =>
-      await clack.confirm({ ...streams, message: safe(question), initialValue: initial }),
-  });
-}
-
-/** Asks for a line, without the blanks around it; null when cancelled, as with `askConfirm`. */
 export async function askText(context: PromptContext, asked: TextQuestion): Promise<string | null> {
   const { question, placeholder, initial, check = () => null, stopped } = asked;
   const example = placeholder === undefined ? '' : ` (such as ${safeLine(placeholder)})`;
@@ -83,7 +63,7 @@ export async function askText(context: PromptContext, asked: TextQuestion): Prom
   });
 }
 
-/** Asks for one of several; null when cancelled, as with `askConfirm`. */
+/** Asks for one of several; null when cancelled, as with `askText`. */
 export async function askSelect<Value extends string>(context: PromptContext, asked: SelectQuestion<Value>) {
   const { question, options, initial = options[0]?.value, stopped } = asked;
   return await onTerminal<Value>(context, stopped, {

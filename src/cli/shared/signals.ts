@@ -1,7 +1,7 @@
 import { EXIT, type ExitStatus } from '../../errors.ts';
 
 /** The first signal ends a run in order (failures.md, I2), the second or SIGQUIT at once (failures.md, I3). */
-interface Signals {
+interface Signals extends Disposable {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
   /** The exit status of the first signal; null when none came. */
@@ -29,33 +29,28 @@ export function watchSignals(say: (text: string) => void): Signals {
     if (atOnce) second.abort();
     else say('\nFinishing what is in flight; once more to stop at once.\n');
   };
-  for (const signal of STATUS.keys()) process.on(signal, listener);
-  return {
-    first: first.signal,
-    second: second.signal,
-    status: () => status,
-    stop: () => {
-      if (status !== null) return;
-      for (const signal of STATUS.keys()) process.off(signal, listener);
-    },
+  const off = take([...STATUS.keys()], listener);
+  const stop = (): void => {
+    if (status === null) off();
   };
+  return { first: first.signal, second: second.signal, status: () => status, stop, [Symbol.dispose]: stop };
 }
 
-const EXIT_BY_SIGNAL = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup } as const;
-
 /** For commands with nothing to finish: a second signal ends the process at once. `status` is null without a signal. */
-export function watchInterrupts(): { readonly signal: AbortSignal; status(): ExitStatus | null; stop(): void } {
+export function watchInterrupts(): Disposable & Pick<Signals, 'status' | 'stop'> & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   let status: ExitStatus | null = null;
-  const names = Object.keys(EXIT_BY_SIGNAL) as (keyof typeof EXIT_BY_SIGNAL)[];
-  const listener = (name: NodeJS.Signals): void => {
-    status ??= EXIT_BY_SIGNAL[name as keyof typeof EXIT_BY_SIGNAL];
+  const stop = take(['SIGINT', 'SIGTERM', 'SIGHUP'], (name) => {
+    status ??= STATUS.get(name) ?? EXIT.interrupted;
     stop();
     controller.abort();
-  };
-  const stop = (): void => {
+  });
+  return { signal: controller.signal, status: () => status, stop, [Symbol.dispose]: stop };
+}
+
+function take(names: readonly NodeJS.Signals[], listener: (name: NodeJS.Signals) => void): () => void {
+  for (const name of names) process.on(name, listener);
+  return () => {
     for (const name of names) process.off(name, listener);
   };
-  for (const name of names) process.on(name, listener);
-  return { signal: controller.signal, status: () => status, stop };
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { checkCampaigns, type Metered, VALIDATE, type ValidateOptions } from '../../operations/validate.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS } from './print.ts';
@@ -21,10 +21,7 @@ const FLAGS = {
 } as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
-  command.argument(
-    '[path...]',
-    'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-  );
+  command.argument(...PATHS);
   addExamples(addOptions(command, FLAGS, context), [
     ['handbill validate', 'every campaign below this folder'],
     ['handbill validate hello', 'campaigns/hello/campaign.yaml'],

@@ -26,21 +26,17 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 async function run(flags: FlagsOf<typeof FLAGS>, context: CommandContext): Promise<void> {
-  const signals = watchSignals(context.err);
+  using signals = watchSignals(context.err);
   const { log: _log, ...wanted } = flags;
-  try {
-    await runWorker({
-      ...wanted,
-      ...optionsHere(context, flags.ledger),
-      signal: signals.first,
-      cutSignal: signals.second,
-      onEvent: (event) => tell(event, flags.quiet === true, context),
-    });
-    const status = signals.status();
-    if (status !== null) context.exit(status);
-  } finally {
-    signals.stop();
-  }
+  await runWorker({
+    ...wanted,
+    ...optionsHere(context, flags.ledger),
+    signal: signals.first,
+    cutSignal: signals.second,
+    onEvent: (event) => tell(event, flags.quiet === true, context),
+  });
+  const status = signals.status();
+  if (status !== null) context.exit(status);
 }
 
 /** Errors are always printed; the rest is for the log of the machine. */
