@@ -7,8 +7,8 @@ export class Html {
   }
 }
 
-/** A value in a template: text and numbers are escaped, markup is not, null is nothing. */
-type HtmlValue = Html | string | number | null | readonly Html[];
+/** A value in a template: text and numbers are escaped, markup is not; null, undefined and false are nothing. */
+export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
 /** Escapes every value, for text and for quoted attributes; not for names of tags, `<style>` or addresses. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
@@ -28,9 +28,9 @@ export function escapeMarkup(text: string): string {
 }
 
 function render(value: HtmlValue): string {
-  if (value === null) return '';
+  if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.markup;
-  if (typeof value === 'object') return value.map((one) => one.markup).join('');
+  if (typeof value === 'object') return value.map(render).join('');
   return escapeHtml(String(value));
 }
 

@@ -17,7 +17,7 @@ import { createYields } from '../util/long-work.ts';
 import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import type { Content, Notice, View } from './pages/layout.ts';
-import { withPauses } from './pages/pages.ts';
+import { sentencesOf, withPauses } from './pages/pages.ts';
 import { pauseQuestionPage, resumeQuestionPage } from './pages/pauses.ts';
 import { filterOf, queryOf } from './pages/recipients.ts';
 import { replyQuestion } from './pages/replies.ts';
@@ -44,20 +44,12 @@ export async function act(action: Action, site: Site, view: View, form: URLSearc
   try {
     const done = await action(site, view, form);
     if (!('question' in done)) return done;
-    const { content } = await withPauses(
-      site,
-      site.keeper.current(),
-      ['question'],
-      { ...view, actions: 'off' },
-      whole(done.question),
-    );
+    const asked = { ...view, actions: 'off' as const };
+    const { content } = await withPauses(site, site.keeper.current(), ['question'], asked, whole(done.question));
     return { question: content };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
-    const said = error.diagnostics
-      .slice(0, 5)
-      .flatMap(({ message, hint }) => [message, ...(hint === undefined ? [] : [hint])]);
-    return { notice: { text: said.join(' '), isBad: true }, to: from };
+    return refused(sentencesOf(error).join(' '), from);
   }
 }
 
@@ -76,7 +68,7 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
   const messageId = (form.get('messageId') ?? '').trim();
   const note = (form.get('note') ?? '').trim();
   if (form.get('sure') !== 'yes') {
-    return { question: doubtQuestionPage(view, { run, as: verdict, lines, messageId, note }) };
+    return { question: doubtQuestionPage(view, { run, as: verdict, line: lines, messageId, note }) };
   }
   const { resolved } = await resolveDoubts(run, {
     ...optionsOf(site),

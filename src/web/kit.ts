@@ -1,5 +1,5 @@
 import type { OutcomeState, RunState } from '../model.ts';
-import { Html, html } from '../util/escape.ts';
+import { type Html, type HtmlValue, html } from '../util/escape.ts';
 import { type Tone, toneClass } from './charts/chart.ts';
 
 /** An address of these pages: each step is one segment, with any characters. Every `href` comes from this function. */
@@ -14,11 +14,10 @@ export function address(
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
 
-export function section(heading: string, content: Html | readonly (Html | null)[]): Html {
-  const parts = 'markup' in content ? [content] : content.filter((part) => part !== null);
+export function section(heading: string, content: HtmlValue): Html {
   return html`<section>
 <h2>${heading}</h2>
-${parts}</section>
+${content}</section>
 `;
 }
 
@@ -30,9 +29,8 @@ export function crumbs(links: readonly (readonly [text: string, href: string])[]
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
 }
 
-export function empty(text: string, more: Html | readonly (Html | null)[] = []): Html {
-  const parts = 'markup' in more ? [html`<p class="soft">${more}</p>`] : more.filter((part) => part !== null);
-  return html`<div class="empty"><p>${text}</p>${parts}</div>`;
+export function empty(text: string, hint: HtmlValue = null, more: HtmlValue = null): Html {
+  return html`<div class="empty"><p>${text}</p>${hint && html`<p class="soft">${hint}</p>`}${more}</div>`;
 }
 
 const STATE_TONES: Readonly<Record<RunState, OutcomeState>> = {
@@ -47,18 +45,15 @@ export function stateMark(state: RunState, words: string = state): Html {
   return html`<span class="state ${toneClass(STATE_TONES[state])}">${words}</span>`;
 }
 
-export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
-  const shown = pairs.filter(([, value]) => value !== null && value !== '');
-  return html`<dl>${shown.map(
-    ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
-`,
-  )}</dl>`;
+/** Those without a value are left out. */
+export function facts(pairs: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
+  return html`<dl>${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
 /** Our text, with parts between backticks as code. */
 export function coded(text: string): Html {
-  const parts = text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
-  return html`${parts}`;
+  return html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
 export interface Column {
@@ -76,43 +71,47 @@ export interface Column {
   readonly isOptional?: boolean;
 }
 
+export type Cells = readonly HtmlValue[];
+
+/** Columns of numbers. */
+export function figureColumns(...titles: readonly string[]): readonly Column[] {
+  return titles.map((title) => ({ title, isFigure: true }));
+}
+
 interface TableRow {
   readonly id?: string;
   readonly isPart?: boolean;
-  readonly cells: readonly (Html | string | number | null)[];
+  readonly cells: Cells;
 }
 
 /** The first cell of a row names it. On narrow screens each row is a block. */
-export function table(
-  caption: Html | string | null,
-  allColumns: readonly Column[],
-  allRows: readonly TableRow[],
-): Html {
+export function table(caption: HtmlValue, allColumns: readonly Column[], rows: readonly (Cells | TableRow)[]): Html {
+  const allRows = rows.map((row) => ('cells' in row ? row : { cells: row }));
   const isShown = allColumns.map(
-    ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => cells[i] !== ''),
+    ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => (cells[i] || '') !== ''),
   );
   const columns = allColumns.filter((_, i) => isShown[i]);
   const classes = columns.map(({ isFigure, isLow, isRoomy }) => {
-    const names = [isFigure ? 'n' : '', isLow ? 'low' : '', isRoomy ? 'roomy' : ''].filter((name) => name !== '');
-    return names.length === 0 ? null : html` class="${names.join(' ')}"`;
+    const names = [isFigure && 'n', isLow && 'low', isRoomy && 'roomy'].filter(Boolean);
+    return names.length > 0 && html` class="${names.join(' ')}"`;
   });
   const head = columns.map(
     ({ title, isHidden, sort }, i) =>
-      html`<th scope="col"${classes[i] ?? null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
+      html`<th scope="col"${classes[i]}${sort?.now && html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
   );
   const body = allRows.map(({ id, isPart, cells }) => {
     const shown = cells
       .filter((_, i) => isShown[i])
       .map((cell, i) =>
         i === 0
-          ? html`<th scope="row"${classes[i] ?? null}>${cell}</th>`
-          : html`<td${classes[i] ?? null} data-label="${columns[i]?.title ?? ''}">${cell}</td>`,
+          ? html`<th scope="row"${classes[i]}>${cell}</th>`
+          : html`<td${classes[i]} data-label="${columns[i]?.title ?? ''}">${cell}</td>`,
       );
-    return html`<tr${id === undefined ? null : html` id="${id}"`}${isPart ? PART : null}>${shown}</tr>
+    return html`<tr${id !== undefined && html` id="${id}"`}${isPart && html` class="part"`}>${shown}</tr>
 `;
   });
   return html`<div class="scroll"><table>
-${caption === null ? null : html`<caption>${caption}</caption>`}
+${caption && html`<caption>${caption}</caption>`}
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${body}</tbody>
@@ -120,17 +119,38 @@ ${body}</tbody>
 `;
 }
 
-const PART = new Html(' class="part"');
-const SELECTED = new Html(' selected');
+/** A search of a page, and what narrows its list further. */
+export function searchForm(
+  to: string,
+  about: string,
+  field: string,
+  q: string,
+  more: { readonly hidden?: Hidden; readonly fields?: HtmlValue; readonly links?: HtmlValue } = {},
+): Html {
+  return html`<form class="filters" method="get" action="${to}" role="search" aria-label="${about}">${hiddenFields(more.hidden ?? {})}
+<p class="field wide"><label for="q">${field}</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
+${more.fields}<p class="actions"><button class="main">Search</button>${more.links}</p></form>`;
+}
+
+export type Hidden = Readonly<Record<string, string | number | null | readonly number[]>>;
+
+/** Those without a value are left out. */
+export function hiddenFields(fields: Hidden): readonly Html[] {
+  const all = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  const given = all.filter(([, value]) => value !== null && value !== '');
+  return given.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+}
 
 export function select(
   name: string,
   label: string,
   options: readonly (readonly [value: string, text: string])[],
-  chosen: string | null,
+  chosen: string | undefined,
 ): Html {
   return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">any</option>${options.map(
-    ([value, text]) => html`<option value="${value}"${value === chosen ? SELECTED : null}>${text}</option>`,
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   )}</select></p>`;
 }
 
@@ -147,4 +167,23 @@ export function pager(label: string, links: readonly (readonly [text: string, hr
   const shown = links.filter(([, href]) => href !== null);
   if (shown.length === 0) return null;
   return html`<nav class="pager" aria-label="${label}">${shown.map(([text, href]) => html`<a class="button" href="${href ?? ''}">${text}</a>`)}</nav>`;
+}
+
+/**
+ * A page of a list that is all there, and the links to those before and after it.
+ * @param from - the place of its first item; null: the newest
+ */
+export function pageOf<T>(
+  all: readonly T[],
+  from: number | null,
+  most: number,
+  noun: string,
+  at: (from: number | null) => string,
+) {
+  const first = Math.min(from ?? 0, Math.max(0, all.length - 1));
+  const links = pager(`More ${noun}`, [
+    [`Newer ${noun}`, first > 0 ? at(first > most ? first - most : null) : null],
+    [`Older ${noun}`, first + most < all.length ? at(first + most) : null],
+  ]);
+  return { shown: all.slice(first, first + most), links };
 }

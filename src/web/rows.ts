@@ -9,16 +9,16 @@ import { createYields } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 
-/** Selects the recipients of a run that match all criteria. */
+/** Selects the recipients of a run that match all criteria; without any, all of them. */
 export interface RowFilter {
-  readonly outcome: OutcomeState | null;
-  readonly reason: string | null;
-  readonly delivery: Delivery | 'none' | null;
-  readonly variant: string | null;
+  readonly outcome?: OutcomeState;
+  readonly reason?: string;
+  readonly delivery?: Delivery | 'none';
+  readonly variant?: string;
   /** As from `causeOf`. */
-  readonly cause: string | null;
-  readonly end: End | null;
-  readonly search: Search | null;
+  readonly cause?: string;
+  readonly end?: End;
+  readonly search?: Search;
 }
 
 /** A page begins after a row, or ends before one. Row numbers count from 0, in list order. */
@@ -53,13 +53,12 @@ export async function readRows(
   limit: number,
 ): Promise<RowPage> {
   const walk = createWalk(open, run, isHeld, filter);
-  const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
   const until = performance.now() + LONGEST_MS;
   const turn = createYields();
   const found: Outcome[] = [];
-  const isPlain = Object.values(filter).every((one) => one === null);
+  const isPlain = Object.keys(filter).length === 0;
   if ('before' in cursor) {
-    let to = Math.min(cursor.before - 1, lastRow);
+    let to = Math.min(cursor.before - 1, walk.lastRow);
     while (to >= 0 && found.length <= limit && performance.now() < until) {
       const from = Math.max(-1, to - (isPlain ? limit + 1 : STEP_ROWS));
       found.unshift(...walk.between(from, to));
@@ -70,13 +69,13 @@ export async function readRows(
     return { rows: found.slice(-limit), hasBefore: more, hasAfter: true, stoppedAt: null };
   }
   let after = cursor.after;
-  while (after < lastRow && found.length <= limit && performance.now() < until) {
-    const step = walk.next(after, Math.min(lastRow, after + STEP_ROWS), isPlain ? limit + 1 : MOST_ROWS);
+  while (after < walk.lastRow && found.length <= limit && performance.now() < until) {
+    const step = walk.next(after, Math.min(walk.lastRow, after + STEP_ROWS), isPlain ? limit + 1 : MOST_ROWS);
     found.push(...step.rows);
     after = step.reached;
     await turn();
   }
-  const isCut = found.length <= limit && after < lastRow;
+  const isCut = found.length <= limit && after < walk.lastRow;
   const more = found.length > limit || isCut;
   return { rows: found.slice(0, limit), hasBefore: cursor.after >= 0, hasAfter: more, stoppedAt: isCut ? after : null };
 }
@@ -103,9 +102,8 @@ export async function readSorted(
   limit: number,
 ): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
   // Looks up delivery reports of all rows only where the order or the filter needs them.
-  const isJoined = by === 'delivery' || [filter.delivery, filter.cause, filter.end].some((one) => one !== null);
+  const isJoined = by === 'delivery' || 'delivery' in filter || 'cause' in filter || 'end' in filter;
   const walk = createWalk(open, run, isHeld, filter, isJoined);
-  const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
   const turn = createYields();
   const keyOf = KEYS[by];
   const sign = isDown ? -1 : 1;
@@ -122,8 +120,8 @@ export async function readSorted(
     );
     best = best.slice(0, most);
   };
-  for (let after = -1; after < lastRow; ) {
-    const step = walk.next(after, lastRow, MOST_ROWS);
+  for (let after = -1; after < walk.lastRow; ) {
+    const step = walk.next(after, walk.lastRow, MOST_ROWS);
     for (const outcome of step.rows) best.push({ key: keyOf(outcome), outcome });
     total += step.rows.length;
     if (best.length > 2 * most + MOST_ROWS) keepBest();
@@ -151,33 +149,22 @@ function compare(a: string | number, b: string | number): number {
 
 /** One recipient with all channel steps and its delivery result; null: the list has no such row. */
 export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
-  const walk = createWalk(open, run, isHeld, NO_FILTER);
-  return walk.between(row - 1, row)[0] ?? null;
+  return createWalk(open, run, isHeld, {}).between(row - 1, row)[0] ?? null;
 }
-
-export const NO_FILTER: RowFilter = {
-  outcome: null,
-  reason: null,
-  delivery: null,
-  variant: null,
-  cause: null,
-  end: null,
-  search: null,
-};
 
 function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter, isJoined = true) {
   const { list } = run;
-  const { search } = filter;
+  const { outcome, variant = null, reason = null, search } = filter;
   const query = open.query(ROWS);
   const claimed = fateOf(isHeld);
   const deliveries = openDeliveries(open.ledger, run);
   const join = (rows: readonly Outcome[]): readonly Outcome[] => deliveries?.join(rows) ?? rows;
   const lastStep = Number(open.query(LAST_STEP).get(list)?.[0] ?? 0);
-  const wanted = filter.outcome === null ? null : statesFor([filter.outcome], claimed);
+  const wanted = outcome === undefined ? null : statesFor([outcome], claimed);
   // The row of step 0 lacks the address and the id of a fallback.
-  const names = search === null ? null : JSON.stringify(search.names);
+  const names = search === undefined ? null : JSON.stringify(search.names);
   const listed = [...(search?.rows ?? [])];
-  const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
+  const params = [wanted, variant, names, search?.line ?? null, search?.part ?? null, reason] as const;
   const unfiltered = [null, null, null, null, null, null, null] as const;
 
   const read = (from: number, end: number, most: number): { rows: readonly Outcome[]; reached: number } => {
@@ -200,6 +187,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
     return { rows: join(fitting).filter((one) => fitsJoined(one, filter)), reached };
   };
   return {
+    lastRow: Number(open.query(LAST_ROW).get(list)?.[0] ?? -1),
     join,
     next: read,
     between: (from: number, to: number) => read(from, to, STEP_ROWS + 1).rows,
@@ -209,10 +197,10 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
 /** Checks all steps, because the query includes every recipient who fell back. */
 function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: RowFilter): boolean {
   return (
-    (wanted === null || outcome.outcome === wanted) &&
-    (reason === null || outcome.reason === reason) &&
-    (variant === null || outcome.variant === variant) &&
-    (search === null || matchesSearch(search, outcome))
+    (wanted === undefined || outcome.outcome === wanted) &&
+    (reason === undefined || outcome.reason === reason) &&
+    (variant === undefined || outcome.variant === variant) &&
+    (search === undefined || matchesSearch(search, outcome))
   );
 }
 
@@ -225,9 +213,9 @@ export function matches(outcome: Outcome, filter: RowFilter): boolean {
 function fitsJoined(one: Outcome, { delivery: wanted, cause, end }: RowFilter): boolean {
   const { delivery = null } = one;
   return (
-    (wanted === null || (delivery ?? 'none') === wanted) &&
-    (cause === null || causeOf(one) === cause) &&
-    (end === null || endOf(one) === end)
+    (wanted === undefined || (delivery ?? 'none') === wanted) &&
+    (cause === undefined || causeOf(one) === cause) &&
+    (end === undefined || endOf(one) === end)
   );
 }
 

@@ -21,7 +21,8 @@ import type { Formats } from './pages/format.ts';
 import { type Content, messagePage, type Notice, servePage, type View } from './pages/layout.ts';
 import { makePage, troublePage, withBanner } from './pages/pages.ts';
 import { pausesBanner } from './pages/pauses.ts';
-import { noRun, runOf, type Site } from './site.ts';
+import { unknownIn } from './pages/recipients.ts';
+import { noRun, notFound, runOf, type Site } from './site.ts';
 
 interface RunningPages {
   readonly port: number;
@@ -152,9 +153,12 @@ function createPagesApp(needs: AppNeeds): Hono<Env> {
   }
   app.get('/events', (c) => listen(needs, c));
   app.get('/runs/:id/report', (c) => ofRun(needs, c, (run) => reportOf(site, run)));
-  app.get('/runs/:id/recipients.csv', (c) =>
-    ofRun(needs, c, (run) => csvOf(site, run, new URL(c.req.url).searchParams), 'text/csv; charset=utf-8'),
-  );
+  app.get('/runs/:id/recipients.csv', (c) => {
+    const { searchParams } = new URL(c.req.url);
+    const unknown = unknownIn(searchParams);
+    if (unknown !== null) return show(needs, c, notFound(unknown).content);
+    return ofRun(needs, c, (run) => csvOf(site, run, searchParams), 'text/csv; charset=utf-8');
+  });
   app.get('/runs/:id/doubt.csv', (c) => ofRun(needs, c, (run) => doubtCsvOf(site, run), 'text/csv; charset=utf-8'));
   app.get('/campaigns/preview', (c) => previewed(needs, c));
   app.get('*', async (c) => {

@@ -55,8 +55,24 @@ export interface Asked {
   readonly patienceMs: number;
 }
 
-/** Makes a page of an existing ledger. */
-export type MakePage = (site: Site, open: OpenLedger, asked: Asked) => Promise<Made> | Made;
+/** Makes a page. Gets the steps of its address that are not its name, and null while there is no ledger. */
+export type MakePage = (
+  site: Site,
+  open: OpenLedger | null,
+  asked: Asked,
+  ...steps: readonly string[]
+) => Promise<Made>;
+
+/** Makes a page about a run, or about a row of it. */
+export function ofRun(
+  make: (site: Site, open: OpenLedger, run: RunRecord, asked: Asked, row: number) => Promise<Made>,
+): MakePage {
+  return async (site, open, asked, id = '', row = '') => {
+    if (open === null) return notFound('There is no ledger yet, and so no run.');
+    const run = runOf(open, id);
+    return run === null ? noRun(id) : await make(site, open, run, asked, Number(row));
+  };
+}
 
 export function whole(content: Content): Made {
   return { content, isOld: false };

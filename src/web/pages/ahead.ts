@@ -2,20 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onlyEnvironment } from '../../campaign/environments.ts';
 import { HandbillError } from '../../errors.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
-import { html } from '../../util/escape.ts';
+import { type Html, html } from '../../util/escape.ts';
 import { campaignLink } from '../judged.ts';
 import { address, empty } from '../kit.ts';
-import type { OpenLedger } from '../ledger.ts';
 import { rehearsalSections } from '../rehearsal.ts';
-import { type Asked, DAYS_AHEAD, type Made, notFound, type Site, textOf } from '../site.ts';
+import { DAYS_AHEAD, type Made, type MakePage, notFound, textOf } from '../site.ts';
 import { choices, live } from './layout.ts';
 
 /** `/ahead`: the coming days of an environment, by default the one that was sent to last. */
-export async function makeAhead(
-  site: Site,
-  open: OpenLedger | null,
-  { view, query, patienceMs }: Asked,
-): Promise<Made> {
+export const makeAhead: MakePage = async (site, open, { view, query, patienceMs }) => {
   const { project } = site.reading;
   const names = [...project.environments.keys()];
   const [newest] = newestFirst(withoutTests(open?.ledger.runs() ?? []));
@@ -26,12 +21,9 @@ export async function makeAhead(
   const links = names.map((name) => {
     return { href: address(['ahead'], { env: name, campaign }), text: html`${name}`, isNow: name === environment };
   });
-  const head = html`<h1>The next ${DAYS_AHEAD} days</h1>${names.length < 2 ? null : choices('Environment', links)}${
-    campaign === ''
-      ? null
-      : html`<p>Only ${campaign}. <a href="${address(['ahead'], { env: environment })}">All campaigns</a></p>`
-  }`;
-  const made = (content: Parameters<typeof live>[1], isOld = false): Made => {
+  const all = html`<a href="${address(['ahead'], { env: environment })}">All campaigns</a>`;
+  const head = html`<h1>The next ${DAYS_AHEAD} days</h1>${names.length > 1 && choices('Environment', links)}${campaign !== '' && html`<p>Only ${campaign}. ${all}</p>`}`;
+  const made = (content: Html, isOld = false): Made => {
     return { content: { title: 'The coming days', parts: [live('head', head), live('ahead', content)] }, isOld };
   };
   try {
@@ -45,4 +37,4 @@ export async function makeAhead(
     if (!(error instanceof HandbillError)) throw error;
     return made(empty(error.message, html`<code>handbill rehearse</code> says it in the terminal.`));
   }
-}
+};

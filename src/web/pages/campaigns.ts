@@ -1,57 +1,48 @@
 import { realpath } from 'node:fs/promises';
 import { findCampaigns } from '../../campaign/find.ts';
 import { readCampaign } from '../../campaign/load.ts';
-import { HandbillError } from '../../errors.ts';
+import { type Diagnostic, HandbillError } from '../../errors.ts';
+import type { RunRecord } from '../../ledger/records.ts';
 import type { Campaign, ListSpec } from '../../model.ts';
-import { type MissedOccurrence, missedOccurrences } from '../../operations/due-memory.ts';
+import { missedOccurrences } from '../../operations/due-memory.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { type ListFacts, openListGuard } from '../../plan/list-guard.ts';
 import { readListFacts } from '../../recipients/read.ts';
 import { followUpText } from '../../schedule/occurrence.ts';
 import { scheduleWords } from '../../schedule/words.ts';
-import { type Html, html } from '../../util/escape.ts';
+import { html } from '../../util/escape.ts';
 import { fileStamp } from '../../util/files.ts';
 import { displayPath } from '../../util/paths.ts';
 import { campaignLink } from '../judged.ts';
-import { address, table } from '../kit.ts';
+import { address, type Cells, empty, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
-import { type Made, type Site, whole } from '../site.ts';
-import { type Content, fixed, type View } from './layout.ts';
+import { type MakePage, type Site, whole } from '../site.ts';
+import { fixed, type View } from './layout.ts';
 
 /** `/campaigns`: those of the project, from their current files. Needs no ledger. */
-export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {
-  const runs = open === null ? [] : newestFirst(withoutTests(open.ledger.runs()));
-  const lines: CampaignLine[] = [];
+export const makeCampaigns: MakePage = async (site, open, { view }) => {
+  const { count, instant, number } = view.formats;
+  const runs = newestFirst(withoutTests(open?.ledger.runs() ?? []));
+  const rows: Cells[] = [];
   for (const { path, file } of await campaignFiles(site)) {
     const { cwd, env, now } = site.context;
     const { campaign, diagnostics } = await readCampaign(path, { cwd, env, now: now() });
     const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.id);
-    lines.push({
-      file,
-      campaign:
-        campaign === null
-          ? null
-          : {
-              name: campaign.name,
-              channel: campaign.channel,
-              recipients: campaign.recipients.file,
-              refused: await listRefusal(site, open, campaign, last?.environment ?? ''),
-              schedule:
-                campaign.schedule === null
-                  ? followUpText(campaign.after)
-                  : `${scheduleWords(campaign.schedule)} (${campaign.schedule.timeZone})`,
-            },
-      errors: diagnostics.filter(({ severity }) => severity === 'error').length,
-      warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
-      lastRun:
-        last === undefined
-          ? null
-          : { id: last.id, env: last.environment, atMs: last.lastStartAtMs ?? last.createdAtMs },
-    });
+    const refused = campaign && (await listRefusal(site, open, campaign, last?.environment ?? ''));
+    rows.push(cells(view, file, campaign, diagnostics, refused, last));
   }
   const missed = await missedOccurrences(site.reading.project, site.context.now());
-  return whole(campaignsPage(view, lines, missed));
-}
+  const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {
+    return html`<li>${campaign} (${environment}): ${instant(occurrence)}</li>`;
+  });
+  const late = html`<section aria-labelledby="missed"><h2 id="missed">Not sent in time, in the last 31 days: ${number(missed.length)}</h2><ul>${items}</ul></section>`;
+  const hint = html`Campaigns lie in <code>campaigns/NAME/campaign.yaml</code>; <code>handbill init</code> makes one.`;
+  const list = rows.length === 0 ? empty('There is no campaign here.', hint) : null;
+  const content = html`<h1>Campaigns</h1>
+<p>A preview reads the campaign and its list at that moment, for the environment of the last run, and sends nothing.</p>
+${missed.length > 0 && late}${list ?? table(`${count(rows.length, 'campaign')}.`, COLUMNS, rows)}`;
+  return whole({ title: 'Campaigns', parts: [fixed('campaigns', content)] });
+};
 
 /**
  * Why `due` or `send` would refuse the list now. A campaign without a schedule and without guards has nothing to fail.
@@ -93,55 +84,7 @@ export async function campaignFiles(site: Site): Promise<readonly { readonly pat
   return files.map((path) => ({ path, file: displayPath(path, cwd) }));
 }
 
-interface CampaignLine {
-  /** As its owner would name it on the command line. */
-  readonly file: string;
-  /** Null: unreadable. */
-  readonly campaign: {
-    readonly name: string;
-    readonly channel: string;
-    readonly recipients: string;
-    /** In words, with its zone; null: sent by hand. */
-    readonly schedule: string | null;
-    /** Why a start would refuse the list now; null: it would not. */
-    readonly refused: string | null;
-  } | null;
-  readonly errors: number;
-  readonly warnings: number;
-  readonly lastRun: { readonly id: string; readonly env: string; readonly atMs: number } | null;
-}
-
-function campaignsPage(view: View, campaigns: readonly CampaignLine[], missed: readonly MissedOccurrence[]): Content {
-  return {
-    title: 'Campaigns',
-    parts: [
-      fixed(
-        'campaigns',
-        html`<h1>Campaigns</h1>
-<p>A preview reads the campaign and its list at that moment, for the environment of the last run, and sends nothing.</p>
-${missedNotice(view, missed)}${list(view, campaigns)}`,
-      ),
-    ],
-  };
-}
-
-function missedNotice({ formats }: View, missed: readonly MissedOccurrence[]): Html | null {
-  if (missed.length === 0) return null;
-  const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {
-    return html`<li>${campaign} (${environment}): ${formats.instant(occurrence)}</li>`;
-  });
-  return html`<section aria-labelledby="missed"><h2 id="missed">Not sent in time, in the last 31 days: ${formats.number(missed.length)}</h2><ul>${items}</ul></section>`;
-}
-
 const MOST_MISSED = 20;
-
-function list(view: View, campaigns: readonly CampaignLine[]): Html {
-  if (campaigns.length === 0) {
-    return html`<div class="empty"><p>There is no campaign here.</p><p class="soft">Campaigns lie in <code>campaigns/NAME/campaign.yaml</code>; <code>handbill init</code> makes one.</p></div>`;
-  }
-  const rows = campaigns.map((one) => ({ cells: cells(view, one) }));
-  return table(`${view.formats.count(campaigns.length, 'campaign')}.`, COLUMNS, rows);
-}
 
 const COLUMNS = [
   { title: 'Campaign' },
@@ -152,21 +95,34 @@ const COLUMNS = [
   { title: 'Check' },
 ];
 
-function cells({ formats }: View, { file, campaign, errors, warnings, lastRun }: CampaignLine) {
-  const faults = [
-    ...(errors > 0 ? [formats.count(errors, 'error')] : []),
-    ...(warnings > 0 ? [formats.count(warnings, 'warning')] : []),
-  ].join(', ');
+function cells(
+  { formats }: View,
+  file: string,
+  campaign: Campaign | null,
+  diagnostics: readonly Diagnostic[],
+  refused: string | null,
+  last: RunRecord | undefined,
+): Cells {
+  const counted = (['error', 'warning'] as const).flatMap((kind) => {
+    const count = diagnostics.filter(({ severity }) => severity === kind).length;
+    return count > 0 ? [formats.count(count, kind)] : [];
+  });
+  const faults = counted.join(', ');
+  const name = campaign === null ? html`<span class="name">${file}</span>` : campaignLink(campaign.name);
+  const schedule = campaign?.schedule
+    ? `${scheduleWords(campaign.schedule)} (${campaign.schedule.timeZone})`
+    : campaign && followUpText(campaign.after);
+  const preview = address(['campaigns', 'preview'], { file, env: last?.environment ?? null });
   return [
-    html`<span>${campaign === null ? html`<span class="name">${file}</span>` : campaignLink(campaign.name)}<br><span class="soft">${file}</span></span>`,
-    campaign?.channel ?? '',
-    campaign?.recipients ?? '',
-    campaign?.refused == null
-      ? (campaign?.schedule ?? '')
-      : html`<span>${campaign.schedule ?? ''}<br><strong>The list would be refused:</strong> ${campaign.refused}</span>`,
-    lastRun === null ? '' : html`<a href="${address(['runs', lastRun.id])}">${formats.time(lastRun.atMs)}</a>`,
+    html`<span>${name}<br><span class="soft">${file}</span></span>`,
+    campaign?.channel,
+    campaign?.recipients.file,
+    refused === null
+      ? schedule
+      : html`<span>${schedule}<br><strong>The list would be refused:</strong> ${refused}</span>`,
+    last && html`<a href="${address(['runs', last.id])}">${formats.time(last.lastStartAtMs ?? last.createdAtMs)}</a>`,
     campaign === null
       ? html`<span>${faults}: <code>handbill validate</code> says which</span>`
-      : html`<span><a href="${address(['campaigns', 'preview'], { file, env: lastRun?.env ?? '' })}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults === '' ? null : html`<br><span class="soft">${faults}</span>`}</span>`,
+      : html`<span><a href="${preview}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults !== '' && html`<br><span class="soft">${faults}</span>`}</span>`,
   ];
 }

@@ -1,6 +1,7 @@
-import { type Html, html } from '../../util/escape.ts';
+import { type Html, type HtmlValue, html } from '../../util/escape.ts';
 import type { ClientScript } from '../client-script.ts';
 import { contentPolicy, documentFrame } from '../document.ts';
+import { type Hidden, hiddenFields } from '../kit.ts';
 import type { Formats } from './format.ts';
 
 /** Facts about the reader, for every page. */
@@ -58,15 +59,15 @@ export function servePage(view: View, content: Content, script: ClientScript) {
 ${navigation(view, content.parts)}
 <p class="live" id="live" hidden>Live</p>
 </header>
-<main id="content" tabindex="-1"${isLive ? html` data-events="/events?page=${encodeURIComponent(view.url)}"` : null}>
-${view.notice === null ? null : html`<p class="notice${view.notice.isBad ? ' bad' : ''}" role="status">${view.notice.text}</p>`}
+<main id="content" tabindex="-1"${isLive && html` data-events="/events?page=${encodeURIComponent(view.url)}"`}>
+${view.notice && html`<p class="notice${view.notice.isBad && ' bad'}" role="status">${view.notice.text}</p>`}
 ${content.parts.filter(({ menu }) => menu === undefined).map(partElement)}
 <p id="said" class="hidden" role="status" aria-live="polite">${content.said ?? ''}</p>
 </main>
 <footer>
-${view.ledger === null ? null : html`<p>Times are in ${view.formats.timeZone}. Ledger: ${view.ledger}</p>`}
+${view.ledger !== null && html`<p>Times are in ${view.formats.timeZone}. Ledger: ${view.ledger}</p>`}
 <p class="keys-hint" hidden><button type="button" class="quiet" id="show-keys">Keys <kbd>?</kbd></button></p>
-${isLive ? html`<noscript><p>Without JavaScript this page shows one moment: reload it to see what is new.</p></noscript>` : null}
+${isLive && html`<noscript><p>Without JavaScript this page shows one moment: reload it to see what is new.</p></noscript>`}
 </footer>
 ${KEYS}
 `;
@@ -92,8 +93,34 @@ export function live(id: string, content: Html): Part {
   return { id, content, isLive: true };
 }
 
-export function questionPage(title: string, content: Html): Content {
-  return { title, parts: [fixed('question', html`<h1>${title}</h1>\n${content}`)] };
+/** A form that changes something; null for a reader who may not. */
+export function actionForm(view: View, to: string, hidden: Hidden, content: HtmlValue): Html | null {
+  if (view.actions !== 'on') return null;
+  return html`<form method="post" action="${to}" class="actions">${formFields(view, hidden)}${content}</form>`;
+}
+
+/** `csrf` proves that a form came from these pages. */
+export function formFields({ csrf }: View, hidden: Hidden = {}): readonly Html[] {
+  return hiddenFields({ csrf, ...hidden });
+}
+
+interface Question {
+  readonly title: string;
+  readonly content: HtmlValue;
+  readonly to: string;
+  readonly hidden: Hidden;
+  /** More fields of the form. */
+  readonly fields?: HtmlValue;
+  readonly button: readonly [name: string, value: string, text: string];
+  readonly back?: string;
+}
+
+/** Asks before something is changed. */
+export function questionPage(view: View, { title, content, to, hidden, fields, button, back = to }: Question): Content {
+  const [name, value, text] = button;
+  const form = html`<form method="post" action="${to}">${formFields(view, hidden)}${fields}
+<p class="actions"><button class="main" name="${name}" value="${value}">${text}</button><a class="button" href="${back}">Back</a></p></form>`;
+  return { title, parts: [fixed('question', html`<h1>${title}</h1>\n${content}\n${form}`)] };
 }
 
 export function partElement({ id, content }: Part): Html {
@@ -117,7 +144,7 @@ function navigation(view: View, parts: readonly Part[]): Html {
   const items = PAGES.map(([to, name]) => {
     const isHere = path === to || (to === '/' && path.startsWith('/runs')) || path.startsWith(`${to}/`);
     const current = isHere && !(to === '/' && path !== '/' && !path.startsWith('/runs'));
-    return html`<li><a href="${to}"${current ? html` aria-current="${path === to ? 'page' : 'true'}"` : null}>${name}${parts.filter(({ menu }) => menu === to).map((part) => html` ${partElement(part)}`)}</a></li>`;
+    return html`<li><a href="${to}"${current && html` aria-current="${path === to ? 'page' : 'true'}"`}>${name}${parts.filter(({ menu }) => menu === to).map((part) => html` ${partElement(part)}`)}</a></li>`;
   });
   return html`<nav aria-label="Pages"><button type="button" class="quiet" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover><ul>${items}</ul>${session(view)}</div></nav>`;
@@ -127,26 +154,18 @@ function session(view: View): Html | null {
   if (view.actions === 'off') return null;
   if (view.actions === 'signed-out')
     return html`<p class="soft">Read only: open the address that the start printed.</p>`;
-  return html`<form method="post" action="/logout">${csrfField(view)}<button class="quiet">End actions</button></form>`;
-}
-
-/** Proves that a form came from these pages. */
-export function csrfField({ csrf }: View): Html | null {
-  return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
+  return actionForm(view, '/logout', {}, html`<button class="quiet">End actions</button>`);
 }
 
 export function choices(
   label: string,
   links: readonly { readonly href: string; readonly text: Html; readonly isNow: boolean }[],
 ): Html {
-  return html`<nav class="choices" aria-label="${label}">${links.map(({ href, text, isNow }) => html`<a href="${href}"${isNow ? html` aria-current="true"` : null}>${text}</a>`)}</nav>`;
+  return html`<nav class="choices" aria-label="${label}">${links.map(({ href, text, isNow }) => html`<a href="${href}"${isNow && html` aria-current="true"`}>${text}</a>`)}</nav>`;
 }
 
 /** For something missing, or refused. */
 export function messagePage(status: number, title: string, sentences: readonly string[]): Content {
-  const said = sentences.map(
-    (text) => html`<p>${text}</p>
-`,
-  );
+  const said = sentences.map((text) => html`<p>${text}</p>\n`);
   return { title, status, parts: [fixed('message', html`<h1>${title}</h1>\n${said}<p><a href="/">Now</a></p>`)] };
 }

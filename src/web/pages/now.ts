@@ -9,10 +9,10 @@ import { type Html, html } from '../../util/escape.ts';
 import { createDayOf } from '../../util/time.ts';
 import { track } from '../charts/chart.ts';
 import { campaignLink, type Judged, judging, notDelivered } from '../judged.ts';
-import { address, empty, pager, section, stateMark, table } from '../kit.ts';
+import { address, type Cells, empty, pageOf, searchForm, section, stateMark, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { endsBar } from '../sections.ts';
-import { type Asked, DAYS_AHEAD, type Made, MOST_COMING, type Site, textOf, wholeOf } from '../site.ts';
+import { DAYS_AHEAD, type MakePage, MOST_COMING, type Site, textOf, wholeOf } from '../site.ts';
 import { doubtCounts } from './doubt.ts';
 import { live, type View } from './layout.ts';
 import { toReview } from './replies.ts';
@@ -21,14 +21,14 @@ const CAMPAIGNS_ON_A_PAGE = 25;
 const MOST_PRESSING = 10;
 
 /** `/`: what is being sent, what needs a person, what goes out next, and the runs by campaign. */
-export async function makeNow(site: Site, open: OpenLedger | null, { view, query, patienceMs }: Asked): Promise<Made> {
+export const makeNow: MakePage = async (site, open, { view, query, patienceMs }) => {
   const all = newestFirst(open?.ledger.runs() ?? []);
   const judges = judging(site, open, patienceMs);
   const q = textOf(query, 'q').toLowerCase();
   const groups = [...Map.groupBy(all, ({ campaign }) => campaign).values()];
   const found = groups.filter((runs) => `${runs[0]?.name} ${runs[0]?.environment}`.toLowerCase().includes(q));
-  const from = Math.min(wholeOf(query, 'from') ?? 0, Math.max(0, found.length - 1));
-  const shown = found.slice(from, from + CAMPAIGNS_ON_A_PAGE);
+  const at = (from: number | null) => address([], { q, from });
+  const { shown, links } = pageOf(found, wholeOf(query, 'from'), CAMPAIGNS_ON_A_PAGE, 'campaigns', at);
   const going = await judges.of(all.filter((run) => stateOf(site.stats, run) === 'running'));
   const latest = new Set(newestOfEach(all));
   const older = withoutTests(all).filter((run) => !latest.has(run) && isUnfinished(site, run));
@@ -36,39 +36,23 @@ export async function makeNow(site: Site, open: OpenLedger | null, { view, query
   const left = unfinished.filter(({ report: { totals } }) => totals.pending + totals.deferred + totals.failed > 0);
   const pressing = open === null ? [] : [...latest].filter((run) => isPressing(site, open, run));
   const pressed = [...(await judges.of(pressing.slice(0, MOST_PRESSING))), ...left];
+  const doubts = await doubtCounts(site, open);
+  const others = [...waiting(view, doubts, toReview(open, view.formats)), ...(await unsent(site))];
   const newest = await judges.of(shown.flatMap((runs) => runs[0] ?? []));
-  const doubts = open === null ? { counts: new Map<string, number>(), isOld: false } : await doubtCounts(site, open);
-  const at = (place: number) => address([], { q, from: place <= 0 ? null : place });
-  const lines = newest.map((one, i) => {
-    const runs = shown[i] ?? [];
-    return { ...one, runs: runs.length, unclear: runs.reduce((sum, run) => sum + (doubts.counts.get(run.id) ?? 0), 0) };
-  });
+  const rows = newest.map((one, i) => campaignCells(view, one, shown[i] ?? [], doubts.counts));
+  const search = all.length > 0 && searchForm('/', 'Campaigns', 'Campaign or environment', q);
+  const recent = html`${search}${campaignsTable(view, rows, found.length, q)}${links}`;
   const parts = [
     live('head', html`<h1>Now</h1>`),
     live('going', goingSection(view, going)),
-    live(
-      'attention',
-      attentionSection(view, pressed, Math.max(0, pressing.length - MOST_PRESSING), [
-        ...waiting(view, doubts.counts, open),
-        ...(await unsent(site)),
-      ]),
-    ),
+    live('attention', attentionSection(view, pressed, Math.max(0, pressing.length - MOST_PRESSING), others)),
     live('next', await nextSection(site, view, all, judges)),
     live('budgets', await moneySection(site, view, open, all, judges)),
-    live(
-      'runs',
-      html`<section><h2>Recent runs</h2>${all.length === 0 ? null : filterForm(q)}${campaignsTable(view, lines, found.length, q)}${pager(
-        'More campaigns',
-        [
-          ['Newer', from > 0 ? at(from - CAMPAIGNS_ON_A_PAGE) : null],
-          ['Older', from + CAMPAIGNS_ON_A_PAGE < found.length ? at(from + CAMPAIGNS_ON_A_PAGE) : null],
-        ],
-      )}</section>`,
-    ),
+    live('runs', section('Recent runs', recent)),
   ];
   const said = going.length === 0 ? '' : `${view.formats.count(going.length, 'run')} going on.`;
   return { content: { title: 'Now', said, parts }, isOld: judges.isOld() || doubts.isOld };
-}
+};
 
 /** A later run of the same campaign and environment replaces what was to be done about an ended one before. */
 function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
@@ -98,16 +82,14 @@ function runLink({ run, report }: Judged): Html {
 function goingSection({ formats, nowMs }: View, going: readonly Judged[]): Html {
   if (going.length === 0) return html`<p class="soft">Nothing is being sent.</p>`;
   const rows = going.map((one) => {
+    if (one.figures?.cameBack == null) return [who(one), 'being counted', '', '', runLink(one)];
     const [done, of] = progressOf(one.report);
     const rate = one.perSecond;
     const leftMs = leftOf(one.report, rate);
     const bar = html`<div><progress max="${Math.max(1, of)}" value="${done}" aria-label="${one.run.name}: recipients done"></progress>${formats.number(done)} of ${formats.number(of)} (${formats.percent(done, of)})</div>`;
-    const isKnown = one.figures?.cameBack != null;
-    const end = leftMs === null ? '' : html`<span>about ${formats.soon(nowMs + leftMs, nowMs)}</span>`;
+    const end = leftMs !== null && html`<span>about ${formats.soon(nowMs + leftMs, nowMs)}</span>`;
     const pace = rate > 0 ? `${formats.rate(rate)} a second` : 'nothing in the last minute';
-    return {
-      cells: [who(one), isKnown ? bar : 'being counted', isKnown ? end : '', isKnown ? pace : '', runLink(one)],
-    };
+    return [who(one), bar, end, pace, runLink(one)];
   });
   return section('Sending', table(null, GOING, rows));
 }
@@ -124,39 +106,26 @@ function attentionSection({ formats }: View, pressed: readonly Judged[], more: n
   if (pressed.length + lines.length === 0) return html``;
   const runs = pressed.map((one) => {
     const { headline, cause } = verdictOf(one.report, formats);
-    return html`<li>${campaignLink(one.run.name)} (${one.run.environment}, <a href="${address(['runs', one.run.id])}">${one.run.occurrence}</a>): ${headline}${cause === null ? null : ` ${cause}`}</li>`;
+    return html`<li>${campaignLink(one.run.name)} (${one.run.environment}, <a href="${address(['runs', one.run.id])}">${one.run.occurrence}</a>): ${headline}${cause && ` ${cause}`}</li>`;
   });
-  const rest = more > 0 ? html`<li>${formats.count(more, 'more run')} halted, paused or interrupted</li>` : null;
+  const rest = more > 0 && html`<li>${formats.count(more, 'more run')} halted, paused or interrupted</li>`;
   return section('Needs attention', html`<ul>${runs}${rest}${lines.map((line) => html`<li>${line}</li>`)}</ul>`);
 }
 
-function waiting({ formats }: View, doubts: ReadonlyMap<string, number>, open: OpenLedger | null): readonly Html[] {
-  const unclear = [...doubts.values()].reduce((sum, count) => sum + count, 0);
-  const replies = open === null ? '' : toReview(open, formats);
-  return [
-    ...(unclear === 0
-      ? []
-      : [
-          html`<a href="/doubt">${formats.count(unclear, 'recipient')} in doubt</a> in ${formats.count(doubts.size, 'run')}: they may or may not have the message.`,
-        ]),
-    ...(replies === ''
-      ? []
-      : [html`<a href="${address(['replies'], { meaning: 'review' })}">Replies to read: ${replies}</a>`]),
-  ];
+function waiting({ formats }: View, { counts, total }: { counts: Counts; total: number }, replies: string) {
+  const unclear = html`<a href="/doubt">${formats.count(total, 'recipient')} in doubt</a> in ${formats.count(counts.size, 'run')}: they may or may not have the message.`;
+  const unread = html`<a href="${address(['replies'], { meaning: 'review' })}">Replies to read: ${replies}</a>`;
+  return [...(total > 0 ? [unclear] : []), ...(replies === '' ? [] : [unread])];
 }
+
+/** Recipients in doubt, by the id of the run. */
+type Counts = ReadonlyMap<string, number>;
 
 async function unsent(site: Site): Promise<readonly Html[]> {
   const { missed, refused } = await site.coming();
-  return [
-    ...(missed.length === 0
-      ? []
-      : [html`<a href="/campaigns">Not sent in time, in the last 31 days: ${missed.length}</a>`]),
-    ...(refused.length === 0
-      ? []
-      : [
-          html`Campaigns with a schedule that cannot be read: ${refused.length}. <code>handbill validate</code> says why.`,
-        ]),
-  ];
+  const late = html`<a href="/campaigns">Not sent in time, in the last 31 days: ${missed.length}</a>`;
+  const unread = html`Campaigns with a schedule that cannot be read: ${refused.length}. <code>handbill validate</code> says why.`;
+  return [...(missed.length > 0 ? [late] : []), ...(refused.length > 0 ? [unread] : [])];
 }
 
 /** The next time of each campaign, and all of the coming days, with as many people as the last time. */
@@ -169,12 +138,12 @@ async function nextSection(
   const { campaigns } = await site.coming();
   const sent = withoutTests(all);
   const dayOf = createDayOf(formats.timeZone);
-  const days: { readonly name: string; readonly nextMs: number; readonly cells: readonly (Html | string)[] }[] = [];
+  const days: { readonly name: string; readonly nextMs: number; readonly cells: Cells }[] = [];
   for (const one of campaigns) {
     const name = one.campaign;
     const [last] = await judges.of(sent.filter((run) => run.name === name).slice(0, 1));
     const people = last?.figures == null ? (last?.run.rows ?? 0) : progressOf(last.report)[1];
-    const about = people === 0 ? '' : `about ${formats.count(people, 'person', 'people')}`;
+    const about = people > 0 && `about ${formats.count(people, 'person', 'people')}`;
     const zone = one.timeZone === formats.timeZone ? '' : ` (${one.timeZone})`;
     const words = `${one.cron === null ? 'once' : scheduleWords(one)}${zone}`;
     const times = one.next.map(({ occurrence }) => Date.parse(occurrence)).filter((ms) => ms > nowMs);
@@ -191,11 +160,10 @@ async function nextSection(
   const rows = days.toSorted((a, b) => a.nextMs - b.nextMs);
   const nearest = rows.filter(({ name }, i) => rows.findIndex((row) => row.name === name) === i);
   const caption = html`By schedule in the next ${DAYS_AHEAD} days, where <code>handbill due</code> runs.`;
+  const whole = html`<details><summary>All of these days</summary>${table(null, NEXT, rows)}</details>`;
   return section('Next', [
     table(caption, NEXT, nearest),
-    rows.length === nearest.length
-      ? null
-      : html`<details><summary>All of these days</summary>${table(null, NEXT, rows)}</details>`,
+    rows.length > nearest.length && whole,
     html`<p><a href="/ahead">Play these days</a></p>`,
   ]);
 }
@@ -231,58 +199,42 @@ async function moneySection(
   const sorted = [...costs].toSorted(([, a], [, b]) => b - a);
   const total = sorted.reduce((sum, [, cost]) => sum + cost, 0);
   const rows = sorted.map(([name, cost]) => {
-    return { cells: [campaignLink(name), track((100 * cost) / total, 'accepted'), formats.money(cost, currency)] };
+    return [campaignLink(name), track((100 * cost) / total, 'accepted'), formats.money(cost, currency)];
   });
   const caption = `Runs that began in ${month}: ${formats.money(total, currency)}.`;
   return section('Money', [
     ...budgets.map((budget) => html`<p>Budget of ${budgetText(budget, formats)}</p>`),
-    rows.length === 0 ? null : table(caption, MONEY, rows),
+    rows.length > 0 && table(caption, MONEY, rows),
   ]);
 }
 
 const MONEY = [{ title: 'Campaign' }, { title: 'Share', isRoomy: true }, { title: 'Cost', isFigure: true }];
 
-function filterForm(q: string): Html {
-  return html`<form class="filters" method="get" action="/" role="search" aria-label="Campaigns"><p class="field wide"><label for="q">Campaign or environment</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p><p class="actions"><button>Show</button></p></form>`;
+/** @param runs of the campaign, the newest first */
+function campaignCells({ formats }: View, one: Judged, runs: readonly RunRecord[], doubts: Counts): Cells {
+  const { run, report, figures } = one;
+  const unclear = runs.reduce((sum, { id }) => sum + (doubts.get(id) ?? 0), 0);
+  const counts =
+    figures === null
+      ? html`<span class="soft">being counted</span>`
+      : html`<div>${endsBar(report, formats)}<span class="soft">${verdictOf(report, formats).counts}${run.purgedAtMs !== null && ' Purged.'}</span></div>`;
+  return [
+    who(one),
+    runLink(one),
+    formats.time(run.lastStartAtMs ?? run.createdAtMs),
+    formats.number(runs.length),
+    counts,
+    notDelivered(one, formats),
+    unclear > 0 && html`<a href="/doubt">${formats.number(unclear)}</a>`,
+  ];
 }
 
-interface CampaignLine extends Judged {
-  readonly runs: number;
-  /** Recipients in doubt in all its runs. */
-  readonly unclear: number;
-}
-
-function campaignsTable({ formats }: View, lines: readonly CampaignLine[], total: number, q: string): Html {
-  if (lines.length === 0 && q !== '') return empty(`No campaign that was sent is called "${q}".`);
-  if (lines.length === 0) {
-    return empty(
-      'No run yet.',
-      html`This page shows runs as soon as something is sent: <code>handbill send CAMPAIGN</code>`,
-    );
-  }
-  const rows = lines.map((one) => {
-    const { run, report, figures, runs, unclear } = one;
-    const counts =
-      figures === null
-        ? html`<span class="soft">being counted</span>`
-        : html`<div>${endsBar(report, formats)}<span class="soft">${verdictOf(report, formats).counts}${run.purgedAtMs === null ? null : ' Purged.'}</span></div>`;
-    return {
-      cells: [
-        who(one),
-        runLink(one),
-        formats.time(run.lastStartAtMs ?? run.createdAtMs),
-        formats.number(runs),
-        counts,
-        notDelivered(one, formats),
-        unclear === 0 ? '' : html`<a href="/doubt">${formats.number(unclear)}</a>`,
-      ],
-    };
-  });
-  return table(
-    `${formats.count(total, 'campaign')}, last active first; state and counts are of the newest run.`,
-    RECENT,
-    rows,
-  );
+function campaignsTable({ formats }: View, rows: readonly Cells[], total: number, q: string): Html {
+  if (rows.length === 0 && q !== '') return empty(`No campaign that was sent is called "${q}".`);
+  const hint = html`This page shows runs as soon as something is sent: <code>handbill send CAMPAIGN</code>`;
+  if (rows.length === 0) return empty('No run yet.', hint);
+  const count = formats.count(total, 'campaign');
+  return table(`${count}, last active first; state and counts are of the newest run.`, RECENT, rows);
 }
 
 const RECENT = [

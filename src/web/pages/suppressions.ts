@@ -6,11 +6,11 @@ import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
-import { address, pager, table } from '../kit.ts';
+import { address, type Cells, type Column, empty, pager, searchForm, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
-import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
+import { actionForm, type Content, fixed, formFields, live, questionPage, type View } from './layout.ts';
 
 const ENTRIES_ON_A_PAGE = 50;
 const STEP_ENTRIES = 20_000;
@@ -18,69 +18,77 @@ const LONGEST_MS = 1_500;
 
 /** `/suppressions`: by address; `?q=` a whole address in any spelling, or a part of one. */
 export const makeSuppressions: MakePage = async (site, open, { view, query }) => {
+  const { project } = site.reading;
   const search = readSearch(textOf(query, 'q'), site.phone);
   const after = query.get('after')?.slice(0, 400) ?? null;
-  const afterTopic = query.get('topic')?.slice(0, 100) ?? '';
-  const { addresses, hashes } = open.ledger.suppressionCounts();
-  const { found, stoppedAt } = await readEntries(open, search, after === null ? ['', ''] : [after, afterTopic]);
-  const entries = found.slice(0, ENTRIES_ON_A_PAGE);
   const { files, unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
-  const part = search?.part == null ? null : listedForm(search.part);
-  const isSought = (one: string): boolean =>
-    search === null || search.names.map(listedForm).includes(one) || (part !== null && one.includes(part));
-  const data = {
-    q: search?.text ?? '',
-    entries,
-    addresses,
-    hashes,
-    isHashed: hashes === 0 || search === null ? null : await isHashed(site, open, search, view.nowMs),
-    isFirst: after === null,
-    next: found.length > ENTRIES_ON_A_PAGE ? placeOf(entries.at(-1)) : null,
-    stoppedAt,
-    files: files.map(({ file }) => file),
-    failing: unreachableIn(site.reading.project, unreachable, open.ledger, view.nowMs).filter((one) =>
-      isSought(one.address),
-    ),
-    timeZone: site.reading.project.timeZone,
-  };
-  return whole(suppressionsPage(view, data));
+  const names = files.map(({ file }) => file).join(', ');
+  const form = searchForm(
+    '/suppressions',
+    'Suppressions',
+    'Number, email address or contact:ID, or a part of it',
+    search?.text ?? '',
+    { links: html`<a class="button" href="/suppressions">All</a>` },
+  );
+  const head = html`<h1>Suppressions</h1>
+<p>No address on this list is sent to: in any campaign, or in those of a topic.</p>
+${names !== '' && html`<p class="soft">Files of the project that count too, and are not shown here: ${names}</p>`}
+${form}
+${view.actions === 'on' ? adding(view, project.timeZone) : howToChange(view)}`;
+  const topic = query.get('topic')?.slice(0, 100) ?? '';
+  const failing = open === null ? [] : unreachableIn(project, unreachable, open.ledger, view.nowMs);
+  const sought = after === null ? failing.filter((one) => isSought(search, one.address)) : [];
+  return whole({
+    title: 'Suppressions',
+    parts: [
+      fixed('head', head),
+      live('suppressed', await list(site, open, view, search, after === null ? null : [after, topic])),
+      live('unreachable', unreachableList(view, sought)),
+    ],
+  });
 };
+
+function isSought(search: Search | null, who: string): boolean {
+  if (search === null) return true;
+  return search.names.map(listedForm).includes(who) || (search.part !== null && who.includes(listedForm(search.part)));
+}
 
 /** End of a page: by address, then by topic. */
 type Place = readonly [address: string, topic: string];
 
-function placeOf(entry: SuppressionLine | undefined): Place | null {
-  return entry === undefined ? null : [entry.address, entry.topic];
-}
-
 /** Uses the index of addresses: the last page is as fast as the first. */
-async function readEntries(open: OpenLedger, search: Search | null, cursor: Place) {
+async function readEntries({ query }: OpenLedger, search: Search | null, cursor: Place) {
   const turn = createYields();
   const until = performance.now() + LONGEST_MS;
   const names = search === null ? null : JSON.stringify(search.names.map(listedForm));
-  const found: SuppressionLine[] = [];
+  const part = search?.part == null ? null : listedForm(search.part);
+  const found: (readonly unknown[])[] = [];
   for (let after = cursor; ; ) {
-    const [endAddress = null, endTopic = null] = open.query(END_OF_STEP).get(...after, STEP_ENTRIES) ?? [];
+    const [endAddress = null, endTopic = null] = query(END_OF_STEP).get(...after, STEP_ENTRIES) ?? [];
     const limit = ENTRIES_ON_A_PAGE + 1 - found.length;
-    const part = search?.part == null ? null : listedForm(search.part);
-    const rows = open.query(ENTRIES).all(...after, endAddress, endTopic, names, part, limit);
-    found.push(
-      ...rows.map(
-        ([address, topic, reason, until, source, created]): SuppressionLine => ({
-          address: String(address),
-          topic: String(topic),
-          reason: reason as string | null,
-          untilMs: until as number | null,
-          source: String(source),
-          createdMs: Number(created),
-        }),
-      ),
-    );
-    if (endAddress === null || found.length > ENTRIES_ON_A_PAGE) return { found, stoppedAt: null };
+    found.push(...query(ENTRIES).all(...after, endAddress, endTopic, names, part, limit));
+    const entries = found.slice(0, ENTRIES_ON_A_PAGE).map(entryOf);
+    const last = entries.at(-1);
+    if (last !== undefined && found.length > ENTRIES_ON_A_PAGE)
+      return { entries, next: [last.address, last.topic] as const, stoppedAt: null };
+    if (endAddress === null) return { entries, next: null, stoppedAt: null };
     after = [String(endAddress), String(endTopic)];
-    if (performance.now() > until) return { found, stoppedAt: after };
+    if (performance.now() > until) return { entries, next: null, stoppedAt: after };
     await turn();
   }
+}
+
+function entryOf([who, topic, reason, until, source, created]: readonly unknown[]) {
+  return {
+    address: String(who),
+    /** As in the ledger. */
+    topic: String(topic),
+    reason: reason as string | null,
+    /** Null: no end. */
+    untilMs: until as number | null,
+    source: String(source),
+    createdMs: Number(created),
+  };
 }
 
 const END_OF_STEP = `SELECT address, topic FROM suppressions WHERE (address, topic) > (?, ?)
@@ -91,78 +99,24 @@ const ENTRIES = `SELECT address, topic, reason, until_at, source, created_at FRO
     AND (?5 IS NULL OR address IN (SELECT value FROM json_each(?5)) OR instr(address, ?6) > 0)
   ORDER BY address, topic LIMIT ?7`;
 
-/** Null: unknown, because the key of the hashes is missing. */
-async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowMs: number): Promise<boolean | null> {
-  const { project } = site.reading;
-  const read = await readHasher(project.suppressionKey, site.context.env, project.root);
-  if ('problem' in read || read.hasher.keyId !== ledger.hashKeyId()) return null;
+/** False also where the key of the hashes is missing. */
+async function isHashed({ reading, context }: Site, { ledger }: OpenLedger, search: Search, nowMs: number) {
+  const { project } = reading;
+  const read = await readHasher(project.suppressionKey, context.env, project.root);
+  if ('problem' in read || read.hasher.keyId !== ledger.hashKeyId()) return false;
   return search.names.flatMap(spellingsOf).some((one) => ledger.isHashSuppressed(read.hasher.hash(one), nowMs));
-}
-
-interface SuppressionLine {
-  readonly address: string;
-  /** As in the ledger. */
-  readonly topic: string;
-  readonly reason: string | null;
-  /** Null: no end. */
-  readonly untilMs: number | null;
-  readonly source: string;
-  readonly createdMs: number;
-}
-
-interface SuppressionsData {
-  readonly q: string;
-  readonly entries: readonly SuppressionLine[];
-  readonly addresses: number;
-  readonly hashes: number;
-  /** The list has a hash of the searched address; null: unknown, or no search. */
-  readonly isHashed: boolean | null;
-  readonly isFirst: boolean;
-  readonly next: Place | null;
-  readonly stoppedAt: Place | null;
-  /** Lists in files that the project names: they count too, but are not shown. */
-  readonly files: readonly string[];
-  /** Addresses that failed for good too often. */
-  readonly failing: readonly UnreachableAddress[];
-  readonly timeZone: string;
-}
-
-export function suppressionsPage(view: View, data: SuppressionsData): Content {
-  return {
-    title: 'Suppressions',
-    parts: [
-      fixed('head', head(view, data)),
-      live('suppressed', list(view, data)),
-      live('unreachable', unreachableList(view, data)),
-    ],
-  };
-}
-
-function head(view: View, { q, files, timeZone }: SuppressionsData): Html {
-  const others =
-    files.length === 0
-      ? null
-      : html`<p class="soft">Files of the project that count too, and are not shown here: ${files.join(', ')}</p>`;
-  return html`<h1>Suppressions</h1>
-<p>No address on this list is sent to: in any campaign, or in those of a topic.</p>
-${others}
-<form class="filters" method="get" action="/suppressions" role="search" aria-label="Suppressions">
-<p class="field wide"><label for="q">Number, email address or contact:ID, or a part of it</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
-<p class="actions"><button class="main">Search</button><a class="button" href="/suppressions">All</a></p>
-</form>
-${view.actions === 'on' ? adding(view, timeZone) : howToChange(view)}`;
 }
 
 function howToChange({ actions }: View): Html {
   const here =
     actions === 'off'
       ? html`To change the list here, start <code>handbill serve --allow-actions</code> and open the address that it prints.`
-      : html`To change the list here, open the address that the start printed.`;
+      : 'To change the list here, open the address that the start printed.';
   return html`<p class="soft">${here} In a terminal: <code>handbill suppress add ADDRESS</code>, <code>handbill suppress remove ADDRESS</code></p>`;
 }
 
 function adding(view: View, timeZone: string): Html {
-  return html`<form method="post" action="/suppressions"><fieldset><legend>Add an address</legend><div class="filters">${csrfField(view)}
+  return html`<form method="post" action="/suppressions"><fieldset><legend>Add an address</legend><div class="filters">${formFields(view)}
 <p class="field wide"><label for="address">Number, email address, contact:ID or hash</label><input id="address" name="address" required maxlength="300" autocomplete="off" spellcheck="false"></p>
 <p class="field wide"><label for="reason">Reason</label><input id="reason" name="reason" maxlength="300"></p>
 <p class="field"><label for="topic">Topic; empty means all</label><input id="topic" name="topic" maxlength="64" autocomplete="off" spellcheck="false"></p>
@@ -171,47 +125,49 @@ function adding(view: View, timeZone: string): Html {
 </div></fieldset></form>`;
 }
 
-function list(view: View, data: SuppressionsData): Html {
-  const { formats } = view;
-  const { q, entries, addresses, hashes, isHashed, next, stoppedAt } = data;
-  const first = data.isFirst ? null : address(['suppressions'], { q });
-  const hashed = isHashed === true ? html`<p class="step">${q} is on the list as a keyed hash.</p>` : null;
-  const far = stoppedAt === null ? null : html`<p><a href="${pageFrom(q, stoppedAt)}">Look further</a></p>`;
-  const counts = `${formats.count(addresses, 'address', 'addresses')} and ${formats.count(hashes, 'keyed hash', 'keyed hashes')} on the list${q === '' ? '' : `; those that match ${q}`}.`;
+/** @param after - null: the first page */
+async function list(site: Site, open: OpenLedger | null, view: View, search: Search | null, after: Place | null) {
+  const { count } = view.formats;
+  const q = search?.text ?? '';
+  const pageFrom = ([who, topic]: Place) => address(['suppressions'], { q, after: who, topic });
+  const { addresses, hashes } = open?.ledger.suppressionCounts() ?? { addresses: 0, hashes: 0 };
+  const { entries, next, stoppedAt } =
+    open === null ? { entries: [], next: null, stoppedAt: null } : await readEntries(open, search, after ?? ['', '']);
+  const isFound = open !== null && hashes > 0 && search !== null && (await isHashed(site, open, search, view.nowMs));
+  const hashed = isFound && html`<p class="step">${q} is on the list as a keyed hash.</p>`;
+  const far = stoppedAt && html`<p><a href="${pageFrom(stoppedAt)}">Look further</a></p>`;
+  const counts = `${count(addresses, 'address', 'addresses')} and ${count(hashes, 'keyed hash', 'keyed hashes')} on the list`;
+  const links = pager('Pages of the list', [
+    ['First page', after && address(['suppressions'], { q })],
+    ['Next page', next && pageFrom(next)],
+  ]);
   if (entries.length === 0) {
-    return html`${hashed}<div class="empty"><p>${q === '' ? 'No addresses are suppressed.' : 'No address on the list is like that.'}</p><p class="soft">${counts}</p>${q === '' ? html`<p class="soft">A STOP that <code>handbill listen</code> receives is entered by itself; <code>handbill suppress add ADDRESS</code> enters one by hand.</p>` : null}${far}</div>
-${pager('Pages of the list', [['First page', first]])}`;
+    const hint = html`A STOP that <code>handbill listen</code> receives is entered by itself; <code>handbill suppress add ADDRESS</code> enters one by hand.`;
+    const none = q === '' ? 'No addresses are suppressed.' : 'No address on the list is like that.';
+    return html`${hashed}${empty(none, q === '' ? html`${counts}. ${hint}` : `${counts}.`, far)}\n${links}`;
   }
-  const columns = view.actions === 'on' ? [...COLUMNS, { title: 'Change', isHidden: true }] : COLUMNS;
-  const rows = entries.map((entry) => ({ cells: cells(view, entry) }));
-  return html`${hashed}${table(counts, columns, rows)}
-${far}
-${pager('Pages of the list', [
-  ['First page', first],
-  ['Next page', next === null ? null : pageFrom(q, next)],
-])}`;
+  const caption = `${counts}${q === '' ? '' : `; those that match ${q}`}.`;
+  const rows = entries.map((entry) => cells(view, entry));
+  return html`${hashed}${table(caption, columns(view, COLUMNS), rows)}\n${far}\n${links}`;
 }
 
-function unreachableList(view: View, { failing, isFirst }: SuppressionsData): Html {
-  if (failing.length === 0 || !isFirst) return html``;
+function unreachableList(view: View, failing: readonly UnreachableAddress[]): Html {
+  if (failing.length === 0) return html``;
   const shown = failing.slice(0, ENTRIES_ON_A_PAGE);
-  const rows = shown.map(({ address: who, environment, failures, lastFailure }) => ({
-    cells: [
-      html`<a href="${address(['people'], { q: who })}">${who}</a>`,
-      environment,
-      failuresText(failures, lastFailure),
-      ...(view.actions === 'on' ? [removal(view, who, null)] : []),
-    ],
-  }));
+  const rows = shown.map(({ address: who, environment, failures, lastFailure }) => [
+    peopleLink(who),
+    environment,
+    failuresText(failures, lastFailure),
+    removal(view, who, null),
+  ]);
   const more = failing.length > shown.length ? ` The first ${shown.length} are here.` : '';
   const counts = `${view.formats.count(failing.length, 'address', 'addresses')} failed for good too often.${more}`;
-  const change = view.actions === 'on' ? [{ title: 'Change', isHidden: true }] : [];
-  const columns = [{ title: 'Address' }, { title: 'Environment' }, { title: 'Why' }, ...change];
-  return html`<h2>Unreachable</h2>${table(counts, columns, rows)}`;
+  const all = [{ title: 'Address' }, { title: 'Environment' }, { title: 'Why' }];
+  return html`<h2>Unreachable</h2>${table(counts, columns(view, all), rows)}`;
 }
 
-function pageFrom(q: string, [after, topic]: Place): string {
-  return address(['suppressions'], { q, after, ...(topic === '' ? {} : { topic }) });
+function columns({ actions }: View, all: readonly Column[]): readonly Column[] {
+  return actions === 'on' ? [...all, { title: 'Change', isHidden: true }] : all;
 }
 
 const COLUMNS = [
@@ -223,39 +179,41 @@ const COLUMNS = [
   { title: 'Since', isLow: true },
 ];
 
-function cells(view: View, entry: SuppressionLine): readonly (Html | string)[] {
+function cells(
+  view: View,
+  { address: who, topic, untilMs, source, reason, createdMs }: ReturnType<typeof entryOf>,
+): Cells {
   const { formats, nowMs } = view;
-  const { untilMs, source, reason, createdMs } = entry;
-  const until =
-    untilMs === null
-      ? 'without end'
-      : html`<span>${formats.time(untilMs)}${untilMs <= nowMs ? html` <span class="soft">(over)</span>` : null}</span>`;
+  const over = untilMs !== null && untilMs <= nowMs && html` <span class="soft">(over)</span>`;
   return [
-    html`<span data-key="${entry.topic === '' ? entry.address : `${entry.address} ${entry.topic}`}"><a href="${address(['people'], { q: entry.address })}">${entry.address}</a></span>`,
-    shownTopic(entry.topic) ?? 'all',
-    until,
+    html`<span data-key="${topic === '' ? who : `${who} ${topic}`}">${peopleLink(who)}</span>`,
+    shownTopic(topic) ?? 'all',
+    untilMs === null ? 'without end' : html`<span>${formats.time(untilMs)}${over}</span>`,
     source,
-    reason ?? '',
-    html`<span>${formats.time(createdMs)}</span>`,
-    ...(view.actions === 'on' ? [removal(view, entry.address, shownTopic(entry.topic))] : []),
+    reason,
+    formats.time(createdMs),
+    removal(view, who, shownTopic(topic)),
   ];
 }
 
-function removal(view: View, who: string, topic: string | null): Html {
-  return html`<form method="post" action="/suppressions">${csrfField(view)}<input type="hidden" name="address" value="${who}">${topicField(topic)}<button class="quiet" name="do" value="ask">Remove<span class="hidden"> ${who}</span></button></form>`;
+function peopleLink(who: string): Html {
+  return html`<a href="${address(['people'], { q: who })}">${who}</a>`;
 }
 
-function topicField(topic: string | null): Html | null {
-  return topic === null ? null : html`<input type="hidden" name="topic" value="${topic}">`;
+function removal(view: View, who: string, topic: string | null): Html | null {
+  const button = html`<button class="quiet" name="do" value="ask">Remove<span class="hidden"> ${who}</span></button>`;
+  return actionForm(view, '/suppressions', { address: who, topic }, button);
 }
 
 /** Asks before a person is opted out of everything. */
 export function additionQuestionPage(view: View, who: string): Content {
-  return questionPage(
-    `Opt ${who} out?`,
-    html`<p>No campaign sends to this address any more, until it is taken off the list.</p>
-<form method="post" action="/suppressions" class="actions">${csrfField(view)}<input type="hidden" name="address" value="${who}"><button class="main" name="do" value="add">Opt out</button><a class="button" href="/suppressions">Back</a></form>`,
-  );
+  return questionPage(view, {
+    title: `Opt ${who} out?`,
+    content: html`<p>No campaign sends to this address any more, until it is taken off the list.</p>`,
+    to: '/suppressions',
+    hidden: { address: who },
+    button: ['do', 'add', 'Opt out'],
+  });
 }
 
 /**
@@ -263,10 +221,11 @@ export function additionQuestionPage(view: View, who: string): Content {
  * @param topic - only the entry for this topic; null: every entry of the address
  */
 export function removalQuestionPage(view: View, who: string, topic: string | null): Content {
-  const title = `Take ${who} off the list${topic === null ? '' : ` for ${topic}`}?`;
-  return questionPage(
-    title,
-    html`<p>Campaigns may send to this address again, also where its owner asked not to be written to. The entry is not kept.</p>
-<form method="post" action="/suppressions" class="actions">${csrfField(view)}<input type="hidden" name="address" value="${who}">${topicField(topic)}<button class="main" name="do" value="remove">Take it off</button><a class="button" href="/suppressions">Back</a></form>`,
-  );
+  return questionPage(view, {
+    title: `Take ${who} off the list${topic === null ? '' : ` for ${topic}`}?`,
+    content: html`<p>Campaigns may send to this address again, also where its owner asked not to be written to. The entry is not kept.</p>`,
+    to: '/suppressions',
+    hidden: { address: who, topic },
+    button: ['do', 'remove', 'Take it off'],
+  });
 }
