@@ -45,7 +45,7 @@ export function stateMark(state: RunState, words: string = state): Html {
   return html`<span class="state ${toneClass(STATE_TONES[state])}">${words}</span>`;
 }
 
-/** Those without a value are left out. */
+/** Omits those without a value. */
 export function facts(pairs: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
   return html`<dl>${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
@@ -134,7 +134,7 @@ ${more.fields}<p class="actions"><button class="main">Search</button>${more.link
 
 export type Hidden = Readonly<Record<string, string | number | null | readonly number[]>>;
 
-/** Those without a value are left out. */
+/** Omits those without a value. */
 export function hiddenFields(fields: Hidden): readonly Html[] {
   const all = Object.entries(fields).flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),

@@ -34,28 +34,28 @@ export function rehearsalSections(
   ];
   const highest = Math.max(1, ...days.map(({ messages }) => messages));
   const dayRows = days.map((day) => {
-    return { cells: [dayWords(day.day), track((day.messages / highest) * 100, 'plain'), ...figures(day)] };
+    return [dayWords(day.day), track((day.messages / highest) * 100, 'plain'), ...figures(day)];
   });
   const rows = occurrences.map((one) => {
     const { begins, ends } = spanWords(one, rehearsal);
-    const name = html`<span class="nowrap">${linkOf(one)}</span>`;
-    const when = [begins, ends.replace(/^to /, '')].map((text) =>
-      text === '' ? '' : html`<span class="nowrap">${text}</span>`,
+    const [from, until] = [begins, ends.replace(/^to /, '')].map(
+      (text) => text !== '' && html`<span class="nowrap">${text}</span>`,
     );
-    return { cells: [...when, name, ...figures(one), whatWords(one, rehearsal, formats)] };
+    const name = html`<span class="nowrap">${linkOf(one)}</span>`;
+    return [from, until, name, ...figures(one), whatWords(one, rehearsal, formats)];
   });
-  const people = most?.first.map(({ to, messages }) => ({ cells: [mask(to), formats.number(messages)] })) ?? [];
+  const people = most?.first.map(({ to, messages }) => [mask(to), formats.number(messages)]) ?? [];
   const faults = faultsIn(rehearsal).map(faultOf);
   return html`<p>${verdictOf(rehearsal, formats)}</p>
-${faults.length === 0 ? null : section('What is wrong', html`<ul>${faults}</ul>`)}${days.length === 0 ? null : section('By day', table(null, DAYS, dayRows))}${
-  rows.length === 0 ? null : section('Each occurrence', table(null, OCCURRENCES, rows))
-}${most === undefined ? null : section(peopleWords(rehearsal, formats), table(null, PEOPLE, people))}<p class="soft">Played ${formats.instant(rehearsal.at)}. Assumed: ${coded(assumed.join(' '))}</p>
+${faults.length > 0 && section('What is wrong', html`<ul>${faults}</ul>`)}${days.length > 0 && section('By day', table(null, DAYS, dayRows))}${
+  rows.length > 0 && section('Each occurrence', table(null, OCCURRENCES, rows))
+}${most && section(peopleWords(rehearsal, formats), table(null, PEOPLE, people))}<p class="soft">Played ${formats.instant(rehearsal.at)}. Assumed: ${coded(assumed.join(' '))}</p>
 `;
 }
 
 function faultOf({ code, message, hint, at }: Diagnostic): Html {
   const place = at?.file === undefined ? '' : ` (${at.file}${at.line === undefined ? '' : `:${at.line}`})`;
-  return html`<li>${maskText(message)}${place} <code>${code}</code>${hint === undefined ? null : html`<br><span class="soft">${coded(maskText(hint))}</span>`}</li>`;
+  return html`<li>${maskText(message)}${place} <code>${code}</code>${hint && html`<br><span class="soft">${coded(maskText(hint))}</span>`}</li>`;
 }
 
 const FIGURES = [

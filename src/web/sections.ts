@@ -1,4 +1,4 @@
-import type { Report } from '../model.ts';
+import type { Report, ReportedCause } from '../model.ts';
 import { returnedOf } from '../report/deliveries.ts';
 import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf, totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
@@ -24,7 +24,7 @@ import {
 import { type Html, html } from '../util/escape.ts';
 import { shareBar, shareChart, type Tone } from './charts/chart.ts';
 import { stagesTable, variantFunnel } from './charts/funnel.ts';
-import { type Column, coded, copied, facts, section, stateMark, swatch, table } from './kit.ts';
+import { type Cells, coded, copied, facts, figureColumns, section, stateMark, swatch, table } from './kit.ts';
 import { overTimeOf, type ReplyCounts, repliesOf, type watchTimes } from './report/returned.ts';
 
 /** A run for people: the page of a run, and its shareable report, which has no links and masks addresses. */
@@ -84,7 +84,7 @@ export function runHead(shown: ShownRun, tools: Html | null = null, progress: Ht
   const { campaign, environment, occurrence, state } = report;
   const when = ISO.test(occurrence)
     ? html`<time datetime="${occurrence}">${formats.instant(occurrence)}</time>`
-    : html`${occurrence}`;
+    : occurrence;
   return html`<div class="head"><h1>${campaign}</h1>${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}${tools}</div>
 <p class="soft">${environment} · ${when}. ${period(report, formats)}</p>
 ${verdictSection(shown)}${progress}${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}
@@ -94,23 +94,18 @@ ${verdictSection(shown)}${progress}${keptWords(report, formats).map((words) => h
 /** A time that is only text from outside stays text. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
-function figureColumns(...titles: readonly string[]): readonly Column[] {
-  return titles.map((title) => ({ title, isFigure: true }));
-}
-
 /** The answer, before any figure. */
 function verdictSection({ report, formats, link }: ShownRun): Html {
   const { tone, headline, cause, counts, fall } = verdictOf(report, formats);
   const top = report.causes?.[0];
-  const words = (text: string) =>
-    top === undefined || link === null
-      ? html`${text}`
-      : link(text, {
-          ...(top.delivery === undefined ? { outcome: top.outcome } : { delivery: top.delivery }),
-          cause: top.cause,
-        });
-  return html`<div class="verdict ${tone}"><p>${headline}</p>${cause === null ? null : html`<p>${words(cause)}</p>`}<p>${counts}</p>${fall === null ? null : html`<p>${fall}</p>`}</div>
-`;
+  const words = cause && top !== undefined ? (link?.(cause, causeQuery(top)) ?? cause) : cause;
+  const lines = [headline, words, counts, fall].filter((line) => line !== null);
+  return html`<div class="verdict ${tone}">${lines.map((line) => html`<p>${line}</p>`)}</div>\n`;
+}
+
+/** The recipients of a cause. */
+function causeQuery({ outcome, delivery, cause }: ReportedCause) {
+  return { ...(delivery === undefined ? { outcome } : { delivery }), cause };
 }
 
 export const END_TONES: Readonly<Record<End, Tone>> = {
@@ -126,7 +121,7 @@ export const END_TONES: Readonly<Record<End, Tone>> = {
 function endParts(report: Report, link: ShownRun['link']) {
   const { ends = endsOf(report) } = report;
   return ENDS.map((end) => {
-    const meaning = END_MEANINGS[end] === '' ? null : html` <span class="soft">(${END_MEANINGS[end]})</span>`;
+    const meaning = END_MEANINGS[end] !== '' && html` <span class="soft">(${END_MEANINGS[end]})</span>`;
     const name = link?.(END_WORDS[end], { end }) ?? END_WORDS[end];
     return { label: END_WORDS[end], value: ends[end], tone: END_TONES[end], shown: html`${name}${meaning}` };
   });
@@ -141,12 +136,11 @@ function endsSection({ report, formats, currency, link }: ShownRun): Html {
   const { totals, replies, sms } = report;
   if (totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
   const price = sms.cost === null ? null : formats.money(sms.cost, currency);
-  const more = [
-    ...(price === null ? [] : [`Cost ${price}${sms.parts === 0 ? '' : ` for ${formats.count(sms.parts, 'part')}`}.`]),
-    ...(replies === undefined ? [] : [`Replies from ${repliesText(replies, formats)}.`]),
-  ];
-  return html`${shareChart(formats.count(totals.recipients, 'recipient'), endParts(report, link), formats)}${more.length === 0 ? null : html`<p>${more.join(' ')}</p>`}
-`;
+  const parts = sms.parts > 0 ? ` for ${formats.count(sms.parts, 'part')}` : '';
+  const said = replies && `Replies from ${repliesText(replies, formats)}.`;
+  const more = [price && `Cost ${price}${parts}.`, said].filter(Boolean);
+  const chart = shareChart(formats.count(totals.recipients, 'recipient'), endParts(report, link), formats);
+  return html`${chart}${more.length > 0 && html`<p>${more.join(' ')}</p>`}\n`;
 }
 
 /** The most urgent first. */
@@ -160,29 +154,30 @@ function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun
   if (left.length === 0) return null;
   const commandOf = (command: string) =>
     link === null ? html`<pre><code>${command}</code></pre>` : copied(command, 'Command');
-  const steps = left.map(
-    ({
-      text,
-      command,
-    }) => html`<div class="step"><p>${coded(text)}</p>${command === null ? null : commandOf(command)}</div>
-`,
-  );
+  const steps = left.map(({ text, command }) => {
+    return html`<div class="step"><p>${coded(text)}</p>${command !== null && commandOf(command)}</div>\n`;
+  });
   return section('What to do next', steps);
 }
 
-function outcomesSection({ report, formats, link }: ShownRun): Html {
+/** How many, and their share of all recipients. */
+function shareOf({ report, formats }: ShownRun, count: number): readonly string[] {
+  return [formats.number(count), formats.percent(count, report.totals.recipients)];
+}
+
+function outcomesSection(shown: ShownRun): Html {
+  const { report, formats, link } = shown;
   const { totals, reasons } = report;
-  const share = (count: number) => [formats.number(count), formats.percent(count, totals.recipients)];
   const rows = WORST_FIRST.flatMap((outcome) => {
     const count = totals[totalsKey(outcome)];
     if (count === 0) return [];
     const name = html`<span class="name">${swatch(outcome)}${link?.(outcome, { outcome }) ?? outcome}</span>`;
     const parts = Object.entries(reasons[totalsKey(outcome)] ?? {}).map(([reason, some]) => {
       const advice = reasonAdvice(reason, outcome);
-      const meaning = html`<span>${coded(reasonWords(reason))}${advice === '' ? null : html`<br><span class="soft">${coded(advice)}</span>`}</span>`;
-      return { isPart: true, cells: [link?.(reason, { outcome, reason }) ?? reason, ...share(some), meaning] };
+      const meaning = html`<span>${coded(reasonWords(reason))}${advice !== '' && html`<br><span class="soft">${coded(advice)}</span>`}</span>`;
+      return { isPart: true, cells: [link?.(reason, { outcome, reason }) ?? reason, ...shareOf(shown, some), meaning] };
     });
-    return [{ cells: [name, ...share(count), OUTCOME_WORDS[outcome]] }, ...parts];
+    return [[name, ...shareOf(shown, count), OUTCOME_WORDS[outcome]], ...parts];
   });
   const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning', isLow: true }];
   const caption = `${formats.count(totals.recipients, 'recipient')}, by outcome and reason.`;
@@ -193,42 +188,33 @@ function outcomesSection({ report, formats, link }: ShownRun): Html {
 const FIRST_CAUSES = 5;
 const MOST_SHOWN = 50;
 
-function causesSection({ formats, link, report }: ShownRun): Html | null {
+function causesSection(shown: ShownRun): Html | null {
+  const { formats, link, report } = shown;
   const { causes: all = [] } = report;
   if (all.length === 0) return null;
-  const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];
   const sum = all.reduce((total, { count }) => total + count, 0);
   const named = all.filter(({ cause }) => cause !== null).slice(0, MOST_SHOWN);
   const rest = named.reduce((left, { count }) => left - count, sum);
-  const rows = named.map(({ outcome, delivery, cause, count }) => {
-    const end = delivery === undefined ? { outcome } : { delivery };
-    const of = endOf({ outcome, delivery });
-    const name = html`<span>${swatch(END_TONES[of])}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
-    return { cells: [name, html`<span class="nowrap">${END_WORDS[of]}</span>`, ...share(count)] };
+  const rows = named.map((one): Cells => {
+    const of = endOf(one);
+    const name = html`<span>${swatch(END_TONES[of])}${link?.(one.cause ?? '', causeQuery(one)) ?? one.cause}</span>`;
+    return [name, html`<span class="nowrap">${END_WORDS[of]}</span>`, ...shareOf(shown, one.count)];
   });
-  if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
+  if (rest > 0) rows.push(['other causes', '', ...shareOf(shown, rest)]);
   const columns = [{ title: 'Cause' }, { title: 'Message', isLow: true }, ...figureColumns('Recipients', 'Share')];
   const words = `${formats.count(sum, 'recipient')} whose message failed, or may have failed, by what the API or the delivery report says.`;
   const more = rows.slice(FIRST_CAUSES);
-  return section('Failures', [
-    table(words, columns, rows.slice(0, FIRST_CAUSES)),
-    more.length === 0
-      ? null
-      : html`<details><summary>${formats.number(more.length)} more</summary>${table(null, columns, more)}</details>`,
-  ]);
+  const folded = html`<details><summary>${formats.number(more.length)} more</summary>${table(null, columns, more)}</details>`;
+  return section('Failures', [table(words, columns, rows.slice(0, FIRST_CAUSES)), more.length > 0 && folded]);
 }
 
 function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
   const lines = deliveryLines(report, formats);
   if (lines.length === 0) return null;
-  const rows = lines.map(([word, count, share, meaning]) => ({
-    cells: [
-      word === '-' ? 'nothing' : (link?.(word, { delivery: word }) ?? word),
-      formats.number(count),
-      share,
-      meaning,
-    ],
-  }));
+  const rows = lines.map(([word, count, share, meaning]) => {
+    const name = word === '-' ? 'nothing' : (link?.(word, { delivery: word }) ?? word);
+    return [name, formats.number(count), share, meaning];
+  });
   const columns = [
     { title: 'State' },
     ...figureColumns('Recipients', 'Share of accepted'),
@@ -238,9 +224,7 @@ function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
 }
 
 function unmatchedSection({ report, formats }: ShownRun): Html | null {
-  const rows = unmatchedLines(report).map(([why, count, meaning]) => ({
-    cells: [why, formats.number(count), meaning],
-  }));
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, formats.number(count), meaning]);
   if (rows.length === 0) return null;
   const columns = [{ title: 'Why' }, ...figureColumns('Reports'), { title: 'Meaning', isLow: true }];
   const caption = 'They name ids of messages of this run and are not about them. They count nowhere.';
@@ -300,7 +284,8 @@ function channelsSection(
 function figuresOf({ report, formats, currency }: ShownRun): Html {
   const { requests, sms, replies, winner, opensAt } = report;
   const { number, count, milliseconds } = formats;
-  const { p50, p95, p99 } = requests.latencyMs;
+  const isPosted = requests.posted > 0;
+  const latency = Object.entries(requests.latencyMs).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
   const uncounted = uncountedWords(requests, formats);
   const posted = [
     number(requests.posted),
@@ -310,19 +295,13 @@ function figuresOf({ report, formats, currency }: ShownRun): Html {
   ];
   const messages = Object.entries(sms.encodings).map(([encoding, some]) => `${count(some, 'message')} in ${encoding}`);
   return facts([
-    [
-      'Requests',
-      requests.posted === 0 && uncounted.length === 0 ? null : (requests.posted === 0 ? uncounted : posted).join(', '),
-    ],
-    [
-      'Latency',
-      requests.posted === 0 ? null : `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}, p99 ${milliseconds(p99)}`,
-    ],
-    ['SMS', sms.parts === 0 ? null : [count(sms.parts, 'part'), ...messages].join(', ')],
+    ['Requests', (isPosted ? posted : uncounted).join(', ')],
+    ['Latency', isPosted && latency.join(', ')],
+    ['SMS', sms.parts > 0 && [count(sms.parts, 'part'), ...messages].join(', ')],
     ['Cost', sms.cost === null ? null : formats.money(sms.cost, currency)],
-    ['Replies', replies === undefined ? null : repliesText(replies, formats)],
-    ['Opens again', opensAt === undefined ? null : formats.instant(opensAt)],
-    ['Winner of the test', winner?.variant ?? null],
+    ['Replies', replies && repliesText(replies, formats)],
+    ['Opens again', opensAt && formats.instant(opensAt)],
+    ['Winner of the test', winner?.variant],
     ...commitFacts(report),
     ...inputFacts(report),
     ...versionFacts(report, formats),

@@ -6,6 +6,7 @@ import type { PeopleOf } from '../operations/run-people.ts';
 import type { ScheduleResult } from '../operations/schedule.ts';
 import type { ListFacts } from '../plan/list-guard.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
+import { listWithOr } from '../util/words.ts';
 import type { RunStats } from './counts.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import { type Content, messagePage, type View } from './pages/layout.ts';
@@ -101,4 +102,20 @@ export function wholeOf(query: URLSearchParams, name: string): number | null {
 /** A text from a query, cut at a length that no real search has. */
 export function textOf(query: URLSearchParams, name: string): string {
   return (query.get(name) ?? '').trim().slice(0, 300);
+}
+
+/**
+ * A value of a query that its list lacks, in a sentence; null: there is none.
+ * @param known - the values by name; the empty text is always known
+ */
+export function unknownValue(
+  query: URLSearchParams,
+  known: Readonly<Record<string, readonly string[]>>,
+): string | null {
+  for (const [name, values] of Object.entries(known)) {
+    const text = textOf(query, name);
+    if (text !== '' && !values.includes(text))
+      return `There is no ${name} "${text.slice(0, 100)}": it can be ${listWithOr(values)}.`;
+  }
+  return null;
 }

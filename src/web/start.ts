@@ -1,11 +1,10 @@
 import { HandbillError, problem, refuse } from '../errors.ts';
-import type { Rehearsal } from '../model.ts';
 import type { ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
 import { rehearse } from '../operations/rehearse.ts';
 import { sentCampaign } from '../operations/report.ts';
 import { createPeopleOf } from '../operations/run-people.ts';
-import { type ScheduleResult, schedule } from '../operations/schedule.ts';
+import { schedule } from '../operations/schedule.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
@@ -39,6 +38,7 @@ export async function startServing(
   options: Omit<ServeOptions, 'signal'> & ResolvedOptions,
 ): Promise<Omit<Serving, 'closed' | typeof Symbol.asyncDispose>> {
   const { cwd, env, now, host = SERVE.host.preset, allowRemote = [], allowActions = false, open = false } = options;
+  const { campaigns = [] } = options;
   const isRemote = !isLoopback(host) || allowRemote.length > 0;
   if (isRemote && open) throw refuse(problem('usage', 'Pages that other machines reach are never open.', LEAVE_OUT));
   if (isRemote && allowRemote.length === 0) throw remote(host);
@@ -46,6 +46,14 @@ export async function startServing(
   const keeper = keepLedger(reading.project.ledger, now);
   const live = createLive(keeper);
   const given = options.ledger ?? env['HANDBILL_LEDGER'] ?? '';
+  const coming = keptFor(30_000, async () => {
+    const untilMs = now() + DAYS_AHEAD * DAY_MS;
+    // A project without campaigns has no schedule.
+    return await schedule(campaigns, { cwd, env, now, next: MOST_COMING, untilMs }).catch((error: unknown) => {
+      if (!(error instanceof HandbillError)) throw error;
+      return { campaigns: [], followUps: [], refused: [], missed: [], pauses: [] };
+    });
+  });
   const site: Site = {
     context: { cwd, env, now },
     reading,
@@ -58,14 +66,12 @@ export async function startServing(
     ),
     lists: new Map(),
     sent: new Map(),
-    campaigns: options.campaigns ?? [],
+    campaigns,
     phone: createPhoneReader(countryOf(reading)),
     people: createPeopleOf(reading.project, { cwd, env }),
-    coming: createComing(() =>
-      schedule(options.campaigns ?? [], { cwd, env, now, next: MOST_COMING, untilMs: now() + DAYS_AHEAD * DAY_MS }),
-    ),
-    ahead: createAhead((environment) =>
-      rehearse(options.campaigns ?? [], { cwd, env, now, environment, days: DAYS_AHEAD, ledger: options.ledger }),
+    coming: () => coming(''),
+    ahead: keptFor(60_000, (environment) =>
+      rehearse(campaigns, { cwd, env, now, environment, days: DAYS_AHEAD, ledger: options.ledger }),
     ),
   };
   let token: string | null = null;
@@ -105,32 +111,17 @@ export async function startServing(
   };
 }
 
-/** Reads again after half a minute: live pages ask several times a second. A project without campaigns has no schedule. */
-function createComing(read: () => Promise<ScheduleResult>): () => Promise<ScheduleResult> {
-  let untilMs = 0;
-  let last: Promise<ScheduleResult> | null = null;
-  return () => {
-    if (last !== null && performance.now() < untilMs) return last;
-    untilMs = performance.now() + 30_000;
-    last = read().catch((error: unknown) => {
-      if (!(error instanceof HandbillError)) throw error;
-      return { campaigns: [], followUps: [], refused: [], missed: [], pauses: [] };
-    });
-    return last;
-  };
-}
-
-/** Days are played again after a minute, and those of one environment at a time. */
-function createAhead(play: (environment: string) => Promise<Rehearsal>): (environment: string) => Promise<Rehearsal> {
-  const kept = new Map<string, { readonly untilMs: number; readonly played: Promise<Rehearsal> }>();
+/** Keeps what was made for a name for some time, because live pages ask several times a second; makes one at a time. */
+function keptFor<T>(ms: number, make: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const kept = new Map<string, { readonly untilMs: number; readonly made: Promise<T> }>();
   let last: Promise<unknown> = Promise.resolve();
-  return (environment) => {
-    const found = kept.get(environment);
-    if (found !== undefined && performance.now() < found.untilMs) return found.played;
-    const played = last.then(() => play(environment));
-    last = played.catch(() => undefined);
-    kept.set(environment, { untilMs: performance.now() + 60_000, played });
-    return played;
+  return (name) => {
+    const found = kept.get(name);
+    if (found !== undefined && performance.now() < found.untilMs) return found.made;
+    const made = last.then(() => make(name));
+    last = made.catch(() => undefined);
+    kept.set(name, { untilMs: performance.now() + ms, made });
+    return made;
   };
 }
 

@@ -177,7 +177,7 @@ describe('the first page', () => {
     const menu = page.getByRole('navigation', { name: 'Pages' });
     expect((await menu.innerText()).replaceAll(/\s+/g, ' ')).toMatch(/In doubt 4 .*Replies 1 to review/);
     await page.getByLabel('Campaign or environment').fill('Dail');
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.waitForURL(/q=Dail/);
     expect(await page.locator('#runs a.name').allTextContents()).toEqual(['daily']);
     await page.locator('#live[data-state=live]').waitFor();

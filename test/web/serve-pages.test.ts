@@ -160,7 +160,7 @@ describe('a reader', () => {
     expect(await outcomes.locator('[aria-current]').textContent()).toBe('in-doubt 2');
     // The other filters keep it, and then the numbers of the whole run would mislead.
     await page.getByLabel('Delivery').selectOption('none');
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL(/outcome=in-doubt.*delivery=none/);
     expect(await outcomes.locator('[aria-current]').textContent()).toBe('in-doubt');
     expect(await page.locator('tbody tr').count()).toBe(2);
@@ -176,7 +176,7 @@ describe('a reader', () => {
     expect(await page.locator('noscript').textContent()).toContain('reload it');
     await page.goto(`${pages.base}/runs/${id}/recipients`);
     await page.getByLabel('Line, key').fill('m-7');
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('button', { name: 'Search' }).click();
     expect(await page.locator('tbody tr').count()).toBe(1);
     await page.goto(`${pages.base}/doubt`);
     await page.locator('input[name=line]').first().check();
@@ -367,7 +367,7 @@ describe('the table of recipients', () => {
     await sort('Line', 'descending');
     expect((await lines()).slice(0, 3)).toEqual([65, 64, 63]);
     await page.getByLabel('Variant').selectOption('b');
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL(/variant=b/);
     expect((await lines()).slice(0, 3)).toEqual([61, 59, 57]);
     expect(await page.locator('caption').textContent()).toBe('30 recipients. Sorted by line.');

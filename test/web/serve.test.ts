@@ -336,7 +336,6 @@ describe('pages', () => {
     ['reason=duplicate', [4]],
     ['delivery=delivered', [0]],
     ['delivery=none&outcome=accepted', [1]],
-    ['outcome=nonsense', [0, 1, 2, 3, 4]],
     ['q=%27%3B%20drop%20table%20runs%3B--', []],
   ])('%s finds %j', async (query, rows) => {
     const id = recordHello();
@@ -346,6 +345,22 @@ describe('pages', () => {
       Number(row),
     );
     expect(found).toEqual(rows);
+  });
+
+  it.each([
+    ['recipients?outcome=nonsense', 'There is no outcome &quot;nonsense&quot;: it can be accepted, '],
+    ['recipients?outcome=rejected&delivery=arrived', 'There is no delivery &quot;arrived&quot;: it can be '],
+    ['recipients?end=lost', 'There is no end &quot;lost&quot;: it can be delivered, '],
+    ['recipients?sort=name', 'There is no sort &quot;name&quot;: it can be line, '],
+    ['recipients.csv?end=lost', 'There is no end &quot;lost&quot;: it can be delivered, '],
+    ['../../replies?meaning=maybe', 'There is no meaning &quot;maybe&quot;: it can be '],
+  ])('%s is not found: no list has that value', async (query, sentence) => {
+    const id = recordHello();
+    await using pages = await servePages(project.root);
+    const { pathname, search } = new URL(query, `http://x/runs/${id}/recipients`);
+    const { status, text } = await ask(pages.port, pathname + search);
+    expect(status).toBe(404);
+    expect(text).toContain(sentence);
   });
 
   it('show replies and suppressions, searched in any spelling', async () => {

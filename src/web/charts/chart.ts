@@ -11,7 +11,7 @@ import {
 } from 'd3-shape';
 import { OUTCOMES } from '../../model.ts';
 import type { Formats } from '../../report/locale.ts';
-import { type Html, html } from '../../util/escape.ts';
+import { type Html, type HtmlValue, html } from '../../util/escape.ts';
 
 export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
@@ -51,10 +51,8 @@ export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-export function figure(title: string, content: Html | readonly Html[]): Html {
-  return html`<figure class="chart"><figcaption>${title}</figcaption>
-${content}</figure>
-`;
+export function figure(title: string, content: HtmlValue): Html {
+  return html`<figure class="chart"><figcaption>${title}</figcaption>\n${content}</figure>\n`;
 }
 
 /** A bar on its rail, in percent. Any value above zero is visible. */
@@ -69,7 +67,7 @@ interface Part {
   readonly value: number;
   readonly tone?: Tone;
   /** In the legend instead of the label. */
-  readonly shown?: Html;
+  readonly shown?: HtmlValue;
 }
 
 /** More bars are folded away. */
@@ -78,28 +76,24 @@ const MOST_BARS = 10;
 export function barChart(title: string, bars: readonly Part[], { number, percent }: Formats): Html {
   const most = Math.max(...bars.map(({ value }) => value), 1);
   const total = bars.reduce((sum, { value }) => sum + value, 0);
-  const rows = bars.map(({ label, value, tone = 'plain' }) =>
-    barRow(label, number(value), percent(value, total), track((value / most) * 100, tone)),
-  );
-  const [shown, rest] = [rows.slice(0, MOST_BARS), rows.slice(MOST_BARS)];
-  const more = html`<details><summary>${number(rest.length)} more</summary>
-<ul class="bars">${rest}</ul></details>
-`;
-  return figure(title, [html`<ul class="bars">${shown}</ul>`, ...(rest.length === 0 ? [] : [more])]);
+  const rows = bars.map(({ label, value, tone = 'plain' }) => {
+    const drawing = track((value / most) * 100, tone);
+    return html`<li><span>${label}</span> <b>${number(value)}</b> <span class="soft">${percent(value, total)}</span>${drawing}</li>\n`;
+  });
+  const rest = rows.slice(MOST_BARS);
+  const more = html`<details><summary>${number(rest.length)} more</summary>\n<ul class="bars">${rest}</ul></details>\n`;
+  return figure(title, [html`<ul class="bars">${rows.slice(0, MOST_BARS)}</ul>`, rest.length > 0 && more]);
 }
 
-function barRow(label: string, value: string, more: string, drawing: Html): Html {
-  return html`<li><span>${label}</span> <b>${value}</b> <span class="soft">${more}</span>${drawing}</li>
-`;
+/** A whole and its parts above zero. */
+function wholeOf(parts: readonly (Part & { readonly tone: Tone })[]) {
+  const shown = parts.filter(({ value }) => value > 0);
+  return { shown, total: shown.reduce((sum, { value }) => sum + value, 0) };
 }
 
 /** One bar with the parts of a whole; its text has the same figures as the colours. */
-export function shareBar(
-  parts: readonly (Part & { readonly tone: Tone })[],
-  { number }: Pick<Formats, 'number'>,
-): Html {
-  const shown = parts.filter(({ value }) => value > 0);
-  const total = shown.reduce((sum, { value }) => sum + value, 0);
+export function shareBar(parts: Parameters<typeof wholeOf>[0], { number }: Pick<Formats, 'number'>): Html {
+  const { shown, total } = wholeOf(parts);
   const words = shown.map(({ label, value }) => `${number(value)} ${label}`).join(', ');
   let before = 0;
   const drawn = shown.map(({ value, tone }) => {
@@ -107,14 +101,13 @@ export function shareBar(
     before += value;
     return html`<rect class="fill ${toneClass(tone)}" x="${round(Math.min(at, 100 - width))}%" width="${round(width)}%" height="100%"/>`;
   });
-  return html`<svg class="shares" width="100%" role="img" aria-label="${words === '' ? 'none' : words}">${drawn}</svg>
-`;
+  return html`<svg class="shares" width="100%" role="img" aria-label="${words || 'none'}">${drawn}</svg>\n`;
 }
 
 export function shareChart(title: string, parts: Parameters<typeof shareBar>[0], formats: Formats): Html {
-  const shown = parts.filter(({ value }) => value > 0);
-  const total = shown.reduce((sum, { value }) => sum + value, 0);
-  const legend = html`<ul class="legend">${shown.map(({ label, value, tone, shown: name = html`${label}` }) => html`<li>${inlineMark(tone)}<b>${formats.number(value)}</b> <span class="soft">${formats.percent(value, total)}</span> ${name}</li>`)}</ul>
-`;
-  return figure(title, [shareBar(shown, formats), legend]);
+  const { shown, total } = wholeOf(parts);
+  const legend = shown.map(({ label, value, tone, shown: name = label }) => {
+    return html`<li>${inlineMark(tone)}<b>${formats.number(value)}</b> <span class="soft">${formats.percent(value, total)}</span> ${name}</li>`;
+  });
+  return figure(title, [shareBar(shown, formats), html`<ul class="legend">${legend}</ul>\n`]);
 }

@@ -2,8 +2,8 @@ import type { VariantResult } from '../../model.ts';
 import type { Returned } from '../../report/deliveries.ts';
 import type { Formats } from '../../report/locale.ts';
 import { acceptedBase } from '../../report/variants.ts';
-import { type Html, html } from '../../util/escape.ts';
-import { table } from '../kit.ts';
+import { type Html, type HtmlValue, html } from '../../util/escape.ts';
+import { figureColumns, table } from '../kit.ts';
 
 /** Progress of the messages of a variant or a channel. Each figure includes the next, but the last two. */
 interface Funnel {
@@ -24,52 +24,43 @@ export function variantFunnel(variant: VariantResult): Funnel {
   return { list: recipients, sent: accepted + rejected + inDoubt, accepted, base: acceptedBase(variant), returned };
 }
 
-interface Stage {
-  readonly name: string;
-  readonly count: number;
-  readonly whole: number;
-  readonly of: string;
-}
-
-const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
-
-function stagesOf({ list, sent, accepted, base, returned }: Funnel): readonly Stage[] {
-  const [sentWhole, sentOf] = list === null ? [sent, ''] : [list, 'of the list'];
-  const { delivered = null, read = null, replied = null, optedOut = null } = returned ?? {};
-  const all = [
-    [list, list, ''],
-    [sent, sentWhole, sentOf],
-    [accepted, sent, 'of sent'],
-    ...[delivered, read, replied, optedOut].map((count) => [count, base, 'of accepted'] as const),
+/** Each stage with its count, null where it is not known, and that of which it is a share. */
+function stagesOf({ list, sent, accepted, base, returned }: Funnel) {
+  return [
+    ['List', list, null],
+    [list === null ? 'Sent' : 'Sent (of the list)', sent, list],
+    ['Accepted (of sent)', accepted, sent],
+    ['Delivered (of accepted)', returned?.delivered ?? null, base],
+    ['Read (of accepted)', returned?.read ?? null, base],
+    ['Replied (of accepted)', returned?.replied ?? null, base],
+    ['Opted out (of accepted)', returned?.optedOut ?? null, base],
   ] as const;
-  return all.flatMap(([count, whole, of], i) =>
-    count === null ? [] : [{ name: STAGES[i] ?? '', count, whole: whole ?? 0, of }],
-  );
 }
 
 interface Compared {
   readonly name: string;
   readonly funnel: Funnel;
   /** Rows below the stages, the same in all columns. */
-  readonly more: readonly (readonly [title: string, cell: Html | string])[];
+  readonly more: readonly (readonly [title: string, cell: HtmlValue])[];
 }
 
 /** A column for each, so that any number of stages fits a narrow screen and paper. */
 export function stagesTable(caption: string, compared: readonly Compared[], { number, percent }: Formats): Html {
+  const cellOf = (count: number, whole: number | null) =>
+    html`<span>${number(count)}${whole !== null && html` <span class="soft">${percent(count, whole)}</span>`}</span>`;
   const all = compared.map(({ funnel }) => stagesOf(funnel));
-  const stages = STAGES.flatMap((name) => all.flat().find((stage) => stage.name === name) ?? []);
-  const rows = stages.map(({ name, of }) => {
-    const cells = all.map((own) => {
-      const stage = own.find((one) => one.name === name);
-      if (stage === undefined) return '-';
-      const share = of === '' ? null : html` <span class="soft">${percent(stage.count, stage.whole)}</span>`;
-      return html`<span>${number(stage.count)}${share}</span>`;
-    });
-    return { cells: [of === '' ? name : `${name} (${of})`, ...cells] };
+  const stages = (all[0] ?? []).flatMap(([title], i) => {
+    const own = all.map((one) => one[i]);
+    const cells = own.map((one) => (one?.[1] == null ? '-' : cellOf(one[1], one[2])));
+    return own.some((one) => one?.[1] != null) ? [[title, ...cells]] : [];
   });
-  const more = (compared[0]?.more ?? []).map(([title], i) => ({
-    cells: [title, ...compared.map((one) => one.more[i]?.[1] ?? '-')],
-  }));
-  const columns = [{ title: 'Stage' }, ...compared.map(({ name }) => ({ title: name, isFigure: true }))];
-  return table(caption, columns, [...rows, ...more]);
+  const more = (compared[0]?.more ?? []).map(([title], i) => [
+    title,
+    ...compared.map((one) => one.more[i]?.[1] ?? '-'),
+  ]);
+  return table(
+    caption,
+    [{ title: 'Stage' }, ...figureColumns(...compared.map(({ name }) => name))],
+    [...stages, ...more],
+  );
 }

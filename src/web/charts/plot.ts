@@ -4,7 +4,7 @@ import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { DAY_MS } from '../../util/time.ts';
 import { instantOfWall, wallMs } from '../../util/wall-time.ts';
-import { table } from '../kit.ts';
+import { figureColumns, table } from '../kit.ts';
 import { figure, inlineMark, mark, round, type Tone, toneClass } from './chart.ts';
 
 /**
@@ -21,37 +21,6 @@ const TOP_PX = 26;
 const BOTTOM_PX = HEIGHT_PX - AXIS_PX;
 /** Rows of the folded table: use a machine format for more. */
 const MOST_ROWS = 300;
-
-interface Plot {
-  readonly title: string;
-  /** Describes the drawing in a sentence, for screen readers. */
-  readonly description: string;
-  /** The unit of `y`, written above the axis: `messages a second`. */
-  readonly yUnit: string;
-  readonly formats: Formats;
-}
-
-function plot(
-  { title, description, yUnit, formats }: Plot,
-  y: YScale,
-  xTicks: (count: number) => readonly Tick[],
-  drawing: readonly Html[],
-  figures: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] },
-): Html {
-  const axis = (widthPx: number) => bottomAxis(fittingTicks(xTicks, widthPx), widthPx);
-  const columns = figures.columns.map((name, i) => ({ title: name, isFigure: i > 0 }));
-  const more = figures.rows.length - MOST_ROWS;
-  return html`<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
-<text class="figure" x="-44" y="12">${yUnit}</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
-${drawing}</svg>
-<details><summary>Figures as a table</summary>
-${table(
-  null,
-  columns,
-  figures.rows.slice(0, MOST_ROWS).map((cells) => ({ cells })),
-)}${more > 0 ? html`<p class="soft">and ${more} more</p>` : null}</details>
-`;
-}
 
 interface Tick {
   /** Across in percent. */
@@ -101,7 +70,8 @@ function bottomAxis(ticks: readonly Tick[], widthPx: number): Html {
 `;
 }
 
-function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
+/** @param isWhole - counts whole things: no line is between two of them */
+function leftAxis(y: ReturnType<typeof scaleLinear<number>>, isWhole: boolean, { number }: Formats): Html {
   const ticks = y.ticks(4).filter((tick) => !isWhole || Number.isInteger(tick));
   const format = Math.max(...ticks) >= 10_000 ? y.tickFormat(4, '~s') : y.tickFormat(4);
   // d3 writes figures in English: `1,500`, `1.5M`.
@@ -112,17 +82,6 @@ function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
   });
   return html`${drawn}
 `;
-}
-
-interface YScale {
-  readonly y: ReturnType<typeof scaleLinear<number>>;
-  /** Counts whole things: no line is between two of them. */
-  readonly isWhole: boolean;
-}
-
-function yScale(values: readonly number[], top: number): YScale {
-  const domain = [0, Math.max(...values, Number.EPSILON)];
-  return { y: scaleLinear().domain(domain).nice(4).range([BOTTOM_PX, top]), isWhole: values.every(Number.isInteger) };
 }
 
 /** Instants on a scale from 0 to 100: d3's choice for a clock in the zone, as precise as their differences. */
@@ -153,9 +112,15 @@ interface Point {
   readonly y: number;
 }
 
-interface LineChart extends Plot {
+interface LineChart {
+  readonly title: string;
+  /** Describes the drawing in a sentence, for screen readers. */
+  readonly description: string;
+  /** The unit of `y`, written above the axis: `messages a second`. */
+  readonly yUnit: string;
   /** Points in the order of `x`, the same `x` in all lines. */
   readonly series: readonly { readonly name: string; readonly tone: Tone; readonly points: readonly Point[] }[];
+  readonly formats: Formats;
 }
 
 /** Fewer marks on a line do not run together. */
@@ -164,42 +129,51 @@ const MOST_MARKS = 8;
 const FEW_POINTS = 12;
 
 /** Lines over time, from 0 up. Each has a mark and a dash in addition to its colour. */
-export function lineChart({ series, ...words }: LineChart): Html {
-  const { number, instant } = words.formats;
+export function lineChart({ title, description, yUnit, series, formats }: LineChart): Html {
+  const { number, instant } = formats;
   const xs = series[0]?.points.map(({ x }) => x) ?? [];
+  const ys = series.flatMap(({ points }) => points.map((point) => point.y));
   const [fromMs = 0, toMs = 0] = [xs[0], xs.at(-1)];
   const time = scaleUtc()
-    .domain([fromMs, toMs > fromMs ? toMs : fromMs + 1_000])
+    .domain([fromMs, Math.max(toMs, fromMs + 1_000)])
     .range([0, 100]);
-  const scale = yScale(
-    series.flatMap(({ points }) => points.map((point) => point.y)),
-    TOP_PX,
-  );
-  const { y } = scale;
+  const y = scaleLinear()
+    .domain([0, Math.max(...ys, Number.EPSILON)])
+    .nice(4)
+    .range([BOTTOM_PX, TOP_PX]);
   // For a drawing that is 1000 wide and is stretched; strokes are not.
-  const [atX, atY] = [(point: Point) => time(point.x) * 10, (point: Point) => y(point.y)];
-  const line = lineOf<Point>().x(atX).y(atY).digits(1);
+  const line = lineOf<Point>()
+    .x((point) => time(point.x) * 10)
+    .y((point) => y(point.y))
+    .digits(1);
   const paths = series.map(
     ({ points, tone }, i) =>
-      html`<g class="${toneClass(tone)}"><path class="line dash-${i % 4}" vector-effect="non-scaling-stroke" d="${line(points) ?? ''}"/></g>`,
+      html`<g class="${toneClass(tone)}"><path class="line dash-${i % 4}" vector-effect="non-scaling-stroke" d="${line(points)}"/></g>`,
   );
   const marks = series.map(({ points, tone, name }) => {
     if (series.length === 1 && points.length > FEW_POINTS) return html``;
     const every = Math.ceil(points.length / MOST_MARKS);
     const chosen = points.filter((_, i) => (points.length - 1 - i) % every === 0);
-    return html`<g class="${toneClass(tone)}">${chosen.map((point) => html`<svg x="${round(time(point.x))}%" y="${round(y(point.y))}" overflow="visible"><title>${name}: ${number(point.y)}</title>${mark(tone)}</svg>`)}</g>
-`;
+    return html`<g class="${toneClass(tone)}">${chosen.map((point) => html`<svg x="${round(time(point.x))}%" y="${round(y(point.y))}" overflow="visible"><title>${name}: ${number(point.y)}</title>${mark(tone)}</svg>`)}</g>\n`;
   });
-  const drawing = html`<svg x="0" y="0" width="100%" height="${HEIGHT_PX}" viewBox="0 0 1000 ${HEIGHT_PX}" preserveAspectRatio="none" overflow="visible">${paths}</svg>`;
-  const legend = html`<ul class="legend">${series.map(({ name, tone }) => html`<li>${inlineMark(tone)}${name}</li>`)}</ul>
-`;
-  const rows = xs.map((x, i) => [
-    instant(new Date(x).toISOString()),
-    ...series.map(({ points }) => number(points[i]?.y ?? 0)),
-  ]);
-  const drawn = plot(words, scale, (count) => timeTicks(time, count, words.formats), [drawing, ...marks], {
-    columns: ['Time', ...series.map(({ name }) => name)],
-    rows,
+  const axis = (widthPx: number) =>
+    bottomAxis(
+      fittingTicks((count) => timeTicks(time, count, formats), widthPx),
+      widthPx,
+    );
+  const legend = html`<ul class="legend">${series.map(({ name, tone }) => html`<li>${inlineMark(tone)}${name}</li>`)}</ul>\n`;
+  const columns = [{ title: 'Time' }, ...figureColumns(...series.map(({ name }) => name))];
+  const rows = xs.slice(0, MOST_ROWS).map((x, i) => {
+    return [instant(new Date(x).toISOString()), ...series.map(({ points }) => number(points[i]?.y ?? 0))];
   });
-  return figure(words.title, [...(series.length > 1 ? [legend] : []), drawn]);
+  const more = xs.length - MOST_ROWS;
+  return figure(
+    title,
+    html`${series.length > 1 && legend}<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
+<text class="figure" x="-44" y="12">${yUnit}</text>${leftAxis(y, ys.every(Number.isInteger), formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
+<svg x="0" y="0" width="100%" height="${HEIGHT_PX}" viewBox="0 0 1000 ${HEIGHT_PX}" preserveAspectRatio="none" overflow="visible">${paths}</svg>${marks}</svg>
+<details><summary>Figures as a table</summary>
+${table(null, columns, rows)}${more > 0 && html`<p class="soft">and ${more} more</p>`}</details>
+`,
+  );
 }

@@ -7,24 +7,15 @@ import { createList, elementOf } from './preview-list.ts';
 async function browse(): Promise<void> {
   const parts = partsOf();
   if (parts === null) return;
-  const {
-    browse: browser,
-    first,
-    query,
-    filters: filterBox,
-    narrow,
-    count,
-    list: box,
-    detail,
-    place: placeText,
-  } = parts;
-  first.hidden = true;
-  browser.hidden = false;
+  const { query, filters: filterBox, narrow, count, list: box, detail } = parts;
+  parts.first.hidden = true;
+  parts.browse.hidden = false;
   count.textContent = 'Reading …';
   const rows = await readRows(document);
   let hits = new Uint32Array();
   let searches = 0;
   let compares = false;
+  const number = (value: number): string => value.toLocaleString(rows.about.locale);
   const list = createList(rows, box, (place) => choose(place));
   const filters = createFilters(rows, filterBox, () => void search());
   narrow.hidden = filterBox.childElementCount === 0;
@@ -36,7 +27,7 @@ async function browse(): Promise<void> {
     const found = await findAll(rows, query.value, filters.accepted(), () => own === searches);
     if (found === null) return;
     hits = found;
-    count.textContent = countText(found.length, rows.count, list.most, rows.about.locale);
+    count.textContent = countText(found.length, rows.count, list.most, number);
     list.show(hits);
     choose(line === null ? firstSent(rows, hits) : Math.max(0, placeOf(rows, hits, line)));
     box.setAttribute('aria-busy', 'false');
@@ -46,16 +37,13 @@ async function browse(): Promise<void> {
     const at = Math.max(0, Math.min(place, last));
     parts?.previous.toggleAttribute('disabled', last < 0 || at === 0);
     parts?.next.toggleAttribute('disabled', at >= last);
-    const { locale } = rows.about;
-    placeText.textContent =
-      last < 0 ? '' : `${(at + 1).toLocaleString(locale)} of ${hits.length.toLocaleString(locale)}`;
+    if (parts !== null) parts.place.textContent = last < 0 ? '' : `${number(at + 1)} of ${number(hits.length)}`;
     if (hits.length === 0) {
       detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'No match.']));
-      remember();
-      return;
+    } else {
+      list.choose(at);
+      void show();
     }
-    list.choose(at);
-    void show();
     remember();
   }
   async function show(): Promise<void> {
@@ -116,10 +104,7 @@ async function browse(): Promise<void> {
     remember();
   });
   listenToSwipes(detail, move);
-  listenToKeys(
-    { query, box, detail, help: parts.help },
-    { choose, clear: () => void search(), chosen: list.chosen, page: list.page, count: () => hits.length },
-  );
+  listenToKeys({ query, box, detail, help: parts.help }, { move, clear: () => void search(), page: list.page });
   await restore();
   await foldAhead(rows);
 }
@@ -213,15 +198,14 @@ function firstWarning(rows: Rows): number | null {
 }
 
 function lineIn(rows: Rows, line: number | null): number | null {
-  if (line === null) return null;
   const all = Uint32Array.from({ length: rows.count }, (_, row) => row);
-  return placeOf(rows, all, line) === -1 ? null : line;
+  return line === null || placeOf(rows, all, line) === -1 ? null : line;
 }
 
-function countText(found: number, all: number, most: number, locale: string): string {
-  const [hits, of] = [found.toLocaleString(locale), all.toLocaleString(locale)];
-  const cut = found > most ? `; the list shows the first ${most.toLocaleString(locale)}` : '';
-  return found === all ? `${of} ${all === 1 ? 'row' : 'rows'}${cut}` : `${hits} of ${of} rows${cut}`;
+function countText(found: number, all: number, most: number, number: (value: number) => string): string {
+  const cut = found > most ? `; the list shows the first ${number(most)}` : '';
+  const rows = `${number(all)} ${all === 1 && found === all ? 'row' : 'rows'}`;
+  return `${found === all ? '' : `${number(found)} of `}${rows}${cut}`;
 }
 
 /** Least distance across, in pixels, which must also exceed the distance down. */
@@ -288,11 +272,10 @@ interface Places {
 }
 
 interface Moves {
-  readonly choose: (place: number) => void;
+  readonly move: (rows: number) => void;
   readonly clear: () => void;
-  readonly chosen: () => number;
+  /** Rows of a page. */
   readonly page: () => number;
-  readonly count: () => number;
 }
 
 /** Steps through the list. A key with a modifier is the browser's or a screen reader's. */
@@ -304,66 +287,49 @@ function listenToKeys(places: Places, moves: Moves): void {
   places.query.form?.addEventListener('submit', (event) => event.preventDefault());
 }
 
-function act(event: KeyboardEvent, places: Places, moves: Moves): boolean {
-  const { query, box, detail, help } = places;
-  const { key } = event;
+function act({ key }: KeyboardEvent, { query, box, detail, help }: Places, { move, clear, page }: Moves): boolean {
   const { activeElement } = document;
   const isTyping = activeElement instanceof HTMLInputElement || activeElement instanceof HTMLSelectElement;
-  if (key === 'Escape') return stepBack(places, moves);
-  if (activeElement === query) {
-    if (key !== 'ArrowDown' && key !== 'Enter') return false;
-    box.focus();
-    return true;
-  }
-  if (isTyping) return false;
-  if (key === '/') {
-    query.focus();
-    query.select();
-    return true;
-  }
-  if (key === '?') {
-    help.open = !help.open;
-    help.querySelector('summary')?.focus();
-    return true;
-  }
-  const step = STEPS[key];
   // Elements that scroll sideways need their arrow keys.
   const isAnywhere = /^[jk]$/.test(key) || (/^Arrow(?:Left|Right)$/.test(key) && !activeElement?.closest('.scroll'));
-  if (step !== undefined && (activeElement === box || isAnywhere)) {
-    moves.choose(step(moves));
-    return true;
+  const step = STEPS[key] ?? (PAGES[key] ?? 0) * page();
+  if (key === 'Escape') {
+    if (activeElement === query && query.value !== '') {
+      query.value = '';
+      clear();
+    } else box.focus();
+  } else if (activeElement === query) {
+    if (key !== 'ArrowDown' && key !== 'Enter') return false;
+    box.focus();
+  } else if (isTyping) {
+    return false;
+  } else if (key === '/') {
+    query.focus();
+    query.select();
+  } else if (key === '?') {
+    help.open = !help.open;
+    help.querySelector('summary')?.focus();
+  } else if (step !== 0 && (activeElement === box || isAnywhere)) {
+    move(step);
+  } else if (key === 'Enter' && activeElement === box) {
+    detail.focus();
+  } else {
+    return false;
   }
-  if (key !== 'Enter' || activeElement !== box) return false;
-  detail.focus();
   return true;
 }
 
-const STEPS: Readonly<Record<string, (moves: Moves) => number>> = {
-  ArrowDown: ({ chosen }) => chosen() + 1,
-  ArrowUp: ({ chosen }) => chosen() - 1,
-  j: ({ chosen }) => chosen() + 1,
-  k: ({ chosen }) => chosen() - 1,
-  ArrowRight: ({ chosen }) => chosen() + 1,
-  ArrowLeft: ({ chosen }) => chosen() - 1,
-  PageDown: ({ chosen, page }) => chosen() + page(),
-  PageUp: ({ chosen, page }) => chosen() - page(),
-  Home: () => 0,
-  End: ({ count }) => count() - 1,
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  j: 1,
+  k: -1,
+  ArrowRight: 1,
+  ArrowLeft: -1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
 };
-
-function stepBack({ query, box }: Pick<Places, 'query' | 'box'>, { clear }: Moves): boolean {
-  if (document.activeElement === query && query.value === '') {
-    box.focus();
-    return true;
-  }
-  if (document.activeElement !== query) {
-    box.focus();
-    return true;
-  }
-  query.value = '';
-  clear();
-  return true;
-}
+const PAGES: Readonly<Record<string, number>> = { PageDown: 1, PageUp: -1 };
 
 /** The user's view, kept in the fragment of the address. */
 interface State {

@@ -3,7 +3,6 @@ import { DELIVERIES, type Ends, OUTCOMES, type Outcome, type OutcomeState, type 
 import { causeOf } from '../../report/causes.ts';
 import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { listWithOr } from '../../util/words.ts';
 import { judge } from '../judged.ts';
 import { address, type Cells, type Column, crumbs, empty, pager, searchForm, select, swatch, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
@@ -11,7 +10,7 @@ import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
 import { type Cursor, canSort, type RowFilter, readRows, readSorted, SORTED_ROWS, SORTS, type Sort } from '../rows.ts';
 import { readSearch } from '../search.ts';
 import { END_TONES } from '../sections.ts';
-import { type MakePage, notFound, ofRun, type Site, textOf, wholeOf } from '../site.ts';
+import { type MakePage, notFound, ofRun, type Site, textOf, unknownValue, wholeOf } from '../site.ts';
 import { choices, fixed, live, type View } from './layout.ts';
 
 const ROWS_ON_A_PAGE = 50;
@@ -58,19 +57,15 @@ export function queryOf(query: URLSearchParams): Query {
   return Object.fromEntries(FIELDS.map((name) => [name, textOf(query, name)])) as Query;
 }
 
-const KNOWN: Readonly<Record<string, readonly string[]>> = {
+const KNOWN = {
   outcome: OUTCOMES,
   delivery: [...DELIVERIES, 'none'],
   end: ENDS,
   sort: SORTS.flatMap((one) => [one, `-${one}`]),
 };
 
-/** A value that no list has, in a sentence; null: there is none. */
 export function unknownIn(query: URLSearchParams): string | null {
-  const wrong = Object.entries(KNOWN).find(([name, words]) => ![...words, ''].includes(textOf(query, name)));
-  return wrong === undefined
-    ? null
-    : `There is no ${wrong[0]} "${textOf(query, wrong[0]).slice(0, 100)}", only ${listWithOr(wrong[1])}.`;
+  return unknownValue(query, KNOWN);
 }
 
 /** For a query without unknown values. */
@@ -102,7 +97,7 @@ async function inListOrder(open: OpenLedger, run: RunRecord, isHeld: boolean, fi
   const isFirst = 'after' in cursor && cursor.after < 0;
   return {
     rows,
-    /** Of the rows that match, if known without scanning all recipients. */
+    /** Rows that match, if known without scanning all recipients. */
     total: isFirst && !hasAfter && stoppedAt === null ? rows.length : null,
     isFirst,
     before: hasBefore ? { before: rows[0]?.row ?? 0 } : null,

@@ -8,7 +8,7 @@ import { address, type Cells, coded, empty, pager, searchForm, select, table } f
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink } from '../names.ts';
 import { createMatcher } from '../search.ts';
-import { type Asked, type MakePage, type Site, textOf, wholeOf } from '../site.ts';
+import { type Asked, type MakePage, notFound, type Site, textOf, unknownValue, wholeOf } from '../site.ts';
 import { choices, fixed, formFields, live, questionPage, type View } from './layout.ts';
 
 const ROWS_ON_A_PAGE = 100;
@@ -37,6 +37,8 @@ export const makeReplies: MakePage = async (site, open, asked) => {
   const { view, query } = asked;
   const [campaign, q] = [textOf(query, 'campaign'), textOf(query, 'q')];
   const chosen = { meaning: textOf(query, 'meaning') || 'review', campaign, q };
+  const unknown = unknownValue(query, { meaning: [...REPLY_MEANINGS, 'all', 'questions'] });
+  if (unknown !== null) return notFound(unknown);
   const all = open?.ledger.runs() ?? [];
   const runs = all.filter(({ name }) => campaign === '' || name === campaign);
   const people = createPeople(site, asked, runs, q !== '');

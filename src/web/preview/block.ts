@@ -32,15 +32,14 @@ interface Packer {
 }
 
 export function createPacker(): Packer {
-  const index = createIndex();
-  const views = createViews();
+  const blocks = { index: createIndex(), views: createViews() };
   let full = '';
   let rows = 0;
-  const flushIndex = (): void => {
-    full += element('index', index.first(), index.take());
-  };
-  const flushViews = (): void => {
-    full += element('views', views.first(), views.take());
+  const flush = (isDue: (block: Packing) => boolean): void => {
+    for (const kind of ['index', 'views'] as const) {
+      const block = blocks[kind];
+      if (isDue(block)) full += element(kind, block.first(), block.take());
+    }
   };
   const ready = (): string => {
     const markup = full;
@@ -49,20 +48,20 @@ export function createPacker(): Packer {
   };
   return {
     add(row) {
-      index.add(row, rows);
-      views.add(row, rows);
+      blocks.index.add(row, rows);
+      blocks.views.add(row, rows);
       rows += 1;
-      if (index.isFull()) flushIndex();
-      if (views.isFull()) flushViews();
+      flush((block) => block.isFull());
     },
     ready,
     rest() {
-      if (!index.isEmpty()) flushIndex();
-      if (!views.isEmpty()) flushViews();
+      flush((block) => !block.isEmpty());
       return ready();
     },
   };
 }
+
+type Packing = Pick<ReturnType<typeof createIndex>, 'isFull' | 'isEmpty'>;
 
 /**
  * Holds so many rows as text. Objects that live longer outlive the young generation, whose garbage V8 keeps for long:

@@ -7,7 +7,7 @@ import { type Html, html } from '../../util/escape.ts';
 import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';
 import { barChart, shareChart, track } from '../charts/chart.ts';
-import { facts as factsOf, table } from '../kit.ts';
+import { facts as factsOf, figureColumns, table } from '../kit.ts';
 
 /**
  * The totals of the whole list, also if the page has only a part of it.
@@ -42,28 +42,22 @@ ${warningsPanel(source.warnings)}
 function figures(estimate: Estimate, notes: number, warned: number | null, formats: Formats): readonly Html[] {
   const { number } = formats;
   const { rows, send, skipped, deferred, done, invalid, parts, fallback } = estimate;
-  const counted = (count: number, words: string, tone = ''): Html | null =>
-    count === 0 ? null : figure(number(count), words, tone);
   const [cost, mostParts] = [costText(estimate, formats), fallback?.parts ?? 0];
-  const partsWords = parts > 0 ? figure(number(parts), parts === 1 ? 'part' : 'parts') : null;
-  const fallbackWords = parts === 0 && mostParts > 0 ? figure(`up to ${number(mostParts)}`, 'parts') : null;
-  const all: readonly (Html | null)[] = [
-    figure(number(send), send === rows ? 'recipients' : `of ${number(rows)} recipients`),
+  const counted = (count: number, words: string, tone = '') =>
+    count > 0 && html`<span${tone !== '' && html` class="${tone}"`}><b>${number(count)}</b> ${words}</span>\n`;
+  const all = [
+    html`<span><b>${number(send)}</b> ${send === rows ? '' : `of ${number(rows)} `}recipients</span>\n`,
     counted(invalid, 'invalid', 'bad'),
     counted(sumOf(skipped), 'skipped'),
     counted(sumOf(deferred), 'later'),
     counted(sumOf(done), 'done before'),
-    partsWords ?? fallbackWords,
-    cost === null ? null : figure(cost, ''),
+    counted(parts, parts === 1 ? 'part' : 'parts'),
+    parts === 0 && mostParts > 0 && html`<span><b>up to ${number(mostParts)}</b> parts</span>\n`,
+    cost !== null && html`<span><b>${cost}</b></span>\n`,
     counted(warned ?? 0, warned === 1 ? 'row with a warning' : 'rows with warnings', 'odd-one'),
     counted(notes, notes === 1 ? 'warning about the list' : 'warnings about the list', 'odd-one'),
   ];
-  return all.filter((one) => one !== null);
-}
-
-function figure(value: string, words: string, tone = ''): Html {
-  return html`<span${tone === '' ? null : html` class="${tone}"`}><b>${value}</b>${words === '' ? null : ` ${words}`}</span>
-`;
+  return all.filter((one) => one !== false);
 }
 
 function problemsPanel(problems: readonly Diagnostic[], count: number, { number }: Formats): Html | null {
@@ -71,16 +65,13 @@ function problemsPanel(problems: readonly Diagnostic[], count: number, { number 
   const shown = problems.slice(0, MOST_PROBLEMS);
   const [first, more] = [shown.slice(0, FIRST_PROBLEMS), shown.slice(FIRST_PROBLEMS)];
   const rest = count - shown.length;
-  const others =
-    more.length === 0
-      ? null
-      : html`<details class="fold"><summary>${number(count - first.length)} more</summary>
+  const others = html`<details class="fold"><summary>${number(count - first.length)} more</summary>
 <ul>${more.map(diagnosticItem)}</ul>
-${rest > 0 ? html`<p class="soft">and ${number(rest)} more</p>` : null}</details>`;
+${rest > 0 && html`<p class="soft">and ${number(rest)} more</p>`}</details>`;
   return html`<section class="stop" aria-labelledby="stop-title">
 <h2 id="stop-title">A send would refuse: ${count === 1 ? 'one problem' : `${number(count)} problems`}</h2>
 <ul>${first.map(diagnosticItem)}</ul>
-${others}
+${more.length > 0 && others}
 </section>`;
 }
 
@@ -95,8 +86,8 @@ function warningsPanel(warnings: readonly Diagnostic[]): Html | null {
 }
 
 function diagnosticItem({ code, message, at, hint }: Diagnostic): Html {
-  const place = at === undefined ? null : [at.file, at.line, at.column].filter((part) => part !== undefined).join(':');
-  return html`<li>${message} <code>${code}</code>${place === null ? null : html` <span class="soft">${place}</span>`}${hint === undefined ? null : html`<br><span class="soft">${hint}</span>`}</li>`;
+  const place = at && [at.file, at.line, at.column].filter((part) => part !== undefined).join(':');
+  return html`<li>${message} <code>${code}</code>${place && html` <span class="soft">${place}</span>`}${hint && html`<br><span class="soft">${hint}</span>`}</li>`;
 }
 
 function charts(estimate: Estimate, formats: Formats): readonly Html[] {
@@ -129,16 +120,14 @@ function countryTable({ countries, costMicros, currency }: Estimate, { number, m
   if (all.every(([code]) => code === 'other')) return null;
   const most = all[0]?.[1].messages ?? 1;
   const isPriced = costMicros !== null;
-  const rows = all.map(([code, one]) => ({
-    cells: [
-      countryName(code),
-      html`${number(one.messages)}${track((one.messages / most) * 100, 'plain')}`,
-      number(one.parts),
-      ...(isPriced ? [one.costMicros === null ? 'no price' : money(unitsOf(one.costMicros), currency)] : []),
-    ],
-  }));
-  const titles = ['Messages', 'Parts', ...(isPriced ? ['Cost'] : [])].map((title) => ({ title, isFigure: true }));
-  return table('By country', [{ title: 'Country' }, ...titles], rows);
+  const rows = all.map(([code, one]) => [
+    countryName(code),
+    html`${number(one.messages)}${track((one.messages / most) * 100, 'plain')}`,
+    number(one.parts),
+    one.costMicros === null ? 'no price' : money(unitsOf(one.costMicros), currency),
+  ]);
+  const titles = ['Messages', 'Parts', ...(isPriced ? ['Cost'] : [])];
+  return table('By country', [{ title: 'Country' }, ...figureColumns(...titles)], rows);
 }
 
 const NAMES = onDemand(() => new Intl.DisplayNames(['en-GB'], { type: 'region' }));

@@ -6,16 +6,10 @@ import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
-import { type Column, section, table } from '../kit.ts';
+import { type Cells, type Column, section, table } from '../kit.ts';
 
 /** Keeps the page small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
-interface Chosen {
-  readonly rows: readonly Outcome[];
-  readonly notDelivered: number;
-  /** They may have the message. */
-  readonly unclear: number;
-}
 
 /** Those whose message failed, may have failed or was lost: a rule that leaves recipients out is no failure. */
 export function createChoice() {
@@ -28,73 +22,61 @@ export function createChoice() {
       counts[end]++;
       if (rows.length < LISTED_RECIPIENTS) rows.push(outcome);
     },
-    chosen: (): Chosen => ({ rows, ...counts }),
+    chosen: () => ({ rows, ...counts }),
   };
 }
 
 /** Recipients whose message did not arrive, or may not have; null: none. Addresses are masked: owners of the list have the line. */
 export function recipientsOf(
-  { rows, notDelivered, unclear }: Chosen,
+  { rows, notDelivered, unclear }: ReturnType<ReturnType<typeof createChoice>['chosen']>,
   report: Report,
   addresses: 'masked' | 'whole',
   { number }: Formats,
 ): Html | null {
   const total = notDelivered + unclear;
   if (total === 0) return null;
-  const steps = report.steps !== undefined;
-  const reported = rows.some(({ delivery = null }) => delivery !== null);
   const asItIs = (text: string) => text;
   const [address, text] = addresses === 'whole' ? [asItIs, asItIs] : [mask, maskText];
   const columns: readonly Column[] = [
     { title: 'Line', isFigure: true },
     { title: 'Recipient' },
-    ...(steps ? [{ title: 'Channel', isLow: true }] : []),
+    { title: 'Channel', isLow: true, isOptional: true },
     { title: 'Message' },
     { title: 'Outcome', isLow: true },
     { title: 'Reason' },
     { title: 'Status', isLow: true },
     { title: 'Attempts', isLow: true },
-    ...(reported ? [{ title: 'Delivery', isLow: true }] : []),
+    { title: 'Delivery', isLow: true, isOptional: true },
     { title: 'Error', isLow: true },
   ];
-  const rowOf = (one: Outcome) => {
+  const rowOf = (one: Outcome): Cells => {
     const who = one.to ?? one.key;
-    const cells = [
+    return [
       one.line,
       who === null ? '-' : address(who),
-      ...(steps ? [one.channel] : []),
+      report.steps && one.channel,
       html`<span class="nowrap">${inlineMark(one.outcome)}${END_WORDS[endOf(one)]}</span>`,
       one.outcome,
       one.reason ?? '-',
       one.httpStatus ?? '-',
       one.attempts,
-      ...(reported ? [one.delivery ?? '-'] : []),
-      one.error === null ? '' : text(one.error),
+      one.delivery,
+      one.error && text(one.error),
     ];
-    return { cells };
   };
   const groups = [...Map.groupBy(rows, (one) => causeOf(one) ?? reasonWords(one.reason ?? ''))].toSorted(
     ([, a], [, b]) => b.length - a.length,
   );
+  const folded = groups.map(
+    ([cause, group]) => html`<details><summary>${text(cause)} <b>${number(group.length)}</b></summary>
+${table(null, columns, group.map(rowOf))}</details>\n`,
+  );
   const more = total - rows.length;
-  const first =
-    more > 0
-      ? `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`
-      : '';
+  const first = `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`;
   const counts = [
     ...(notDelivered === 0 ? [] : [`${number(notDelivered)} ${END_WORDS.notDelivered}`]),
     ...(unclear === 0 ? [] : [`${number(unclear)} ${END_WORDS.unclear} (${END_MEANINGS.unclear})`]),
   ].join(', ');
-  const masked = addresses === 'masked' ? ' Addresses are masked.' : '';
-  return html`<div class="recipients">${section(RECIPIENTS, [
-    html`<p class="soft">${counts}, by cause and by line of the list${first}.${masked}</p>
-`,
-    ...groups.map(
-      ([cause, group]) => html`<details><summary>${text(cause)} <b>${number(group.length)}</b></summary>
-${table(null, columns, group.map(rowOf))}</details>
-`,
-    ),
-  ])}</div>`;
+  const said = html`<p class="soft">${counts}, by cause and by line of the list${more > 0 && first}.${addresses === 'masked' && ' Addresses are masked.'}</p>\n`;
+  return html`<div class="recipients">${section('Who did not get it', [said, folded])}</div>`;
 }
-
-const RECIPIENTS = 'Who did not get it';

@@ -77,39 +77,32 @@ export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Null: there are no replies. */
 export function repliesOf(
-  { replies, run }: Report,
+  report: Report,
   counts: ReplyCounts | null,
   formats: Formats,
   hasLinks: boolean,
 ): Html | null {
-  const { count: countOf } = formats;
+  const { replies, run } = report;
   if (replies === undefined) return null;
-  const meanings = Object.entries(REPLY_WORDS) as [ReplyMeaning, string][];
-  const bars = meanings.map(([meaning, label]) => ({
-    label,
+  const { count } = formats;
+  const bars = (Object.keys(REPLY_BARS) as ReplyMeaning[]).map((meaning) => ({
+    ...REPLY_BARS[meaning],
     value: counts?.[meaning] ?? 0,
-    tone: REPLY_TONES[meaning],
   }));
   const all = bars.reduce((sum, { value }) => sum + value, 0);
   const words = hasLinks
     ? html`<a href="/replies">Read them</a>`
     : html`Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.`;
+  const waiting = `, and ${count(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`;
   return section('Replies', [
-    html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. ${words}</p>
-`,
-    all === 0 ? null : barChart(countOf(all, 'reply', 'replies'), bars, formats),
+    html`<p>${count(replies.recipients, 'recipient')} replied${replies.review > 0 && waiting}. ${words}</p>\n`,
+    all > 0 && barChart(count(all, 'reply', 'replies'), bars, formats),
   ]);
 }
 
-const REPLY_WORDS: Readonly<Record<ReplyMeaning, string>> = {
-  'opt-out': 'want no more messages',
-  review: 'may want no more messages: to be read',
-  'opt-in': 'want messages again',
-  answer: 'anything else',
-};
-const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
-  'opt-out': 'rejected',
-  review: 'in-doubt',
-  'opt-in': 'accepted',
-  answer: 'plain',
+const REPLY_BARS: Readonly<Record<ReplyMeaning, { readonly label: string; readonly tone: Tone }>> = {
+  'opt-out': { label: 'want no more messages', tone: 'rejected' },
+  review: { label: 'may want no more messages: to be read', tone: 'in-doubt' },
+  'opt-in': { label: 'want messages again', tone: 'accepted' },
+  answer: { label: 'anything else', tone: 'plain' },
 };
