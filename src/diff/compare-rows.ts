@@ -1,6 +1,7 @@
 import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
+import { number } from '../util/words.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
 import type { ScopedChange } from './texts.ts';
 
@@ -184,7 +185,7 @@ function hash32(text: string): number {
 }
 
 function tooMany(): Error {
-  const message = `The two lists have more than ${MAX_KEYS.toLocaleString('en-GB')} recipients together.`;
+  const message = `The two lists have more than ${number(MAX_KEYS)} recipients together.`;
   return refuse(problem('file-too-large', message, { hint: 'Compare smaller lists, or use preview on each side.' }));
 }
 

@@ -1,7 +1,7 @@
 import { type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Decision, Json, JsonObject } from '../model.ts';
 import { show } from '../recipients/show.ts';
-import { number } from '../report/locale.ts';
+import { number } from '../report/words.ts';
 import { compared } from '../util/cell.ts';
 import { isMapping } from '../util/json.ts';
 import { listWithAnd } from '../util/words.ts';

@@ -1,11 +1,11 @@
-import type { Report, RunState } from '../model.ts';
+import type { Report } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
 import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps, type SentAs } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { verdictOf } from './verdict.ts';
-import { causeLines, postedWords, returnedWords, tookMs } from './words.ts';
+import { causeLines, postedWords, returnedWords, stateWord, tookMs } from './words.ts';
 
 /** Characters of both lines: a chat or a text message shows them whole. */
 export const BRIEF_LENGTH = 200;
@@ -82,18 +82,10 @@ const MOST_URGENT = ['unclear', 'notDelivered', 'notTried', 'waits', 'notSent', 
 function stateText(report: Report, { duration }: Formats): string {
   const { state, halt } = report;
   const ms = tookMs(report);
-  const word = state === 'halted' && halt !== null ? `${STATES[state]} (${halt.rule})` : STATES[state];
+  const word = state === 'halted' && halt !== null ? `${state} (${halt.rule})` : stateWord(state);
   if (state === 'running' || ms === null) return word;
   return `${word} ${state === 'finished' ? 'in' : 'after'} ${duration(ms)}`;
 }
-
-const STATES: Readonly<Record<RunState, string>> = {
-  running: 'running',
-  finished: 'finished',
-  partial: 'not finished',
-  halted: 'halted',
-  interrupted: 'interrupted',
-};
 
 function joined(start: string, parts: readonly string[], between: string, room: number): string {
   let text = start;

@@ -1,6 +1,7 @@
 import { safeLine } from '../util/escape.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { utcText } from '../util/time.ts';
+import { countOf, number, withCommas } from '../util/words.ts';
 
 /** Writes figures and times for people, never for programs. Words stay English. */
 export interface Formats {
@@ -50,18 +51,19 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
   };
   // A short duration has one decimal, a very short one two: `0.42 ms`, `1.2 s`.
   const inLocale = (text: string): string =>
-    text.replace(/^\d+\.\d+/, (figure) =>
-      new Intl.NumberFormat(locale, { minimumFractionDigits: figure.split('.')[1]?.length ?? 0 }).format(
-        Number(figure),
+    text.replace(/^\d+\.\d+/, (written) =>
+      new Intl.NumberFormat(locale, { minimumFractionDigits: written.split('.')[1]?.length ?? 0 }).format(
+        Number(written),
       ),
     );
   const money: Formats['money'] = (units, currency) =>
     shownAmount(units, currency, (amount) => amounts(currency).format(amount));
+  const figure = (value: number): string => figures().format(value);
   return {
     locale,
     timeZone,
-    number: (value) => figures().format(value),
-    count: (count, noun, several = `${noun}s`) => `${figures().format(count)} ${count === 1 ? noun : several}`,
+    number: figure,
+    count: (count, noun, several = `${noun}s`) => `${figure(count)} ${count === 1 ? noun : several}`,
     percent(part, whole) {
       if (whole === 0 || part === 0) return shares().format(0);
       if (part === whole) return shares().format(1);
@@ -72,7 +74,7 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
       const all = amounts(currency);
       return all.format(low) === all.format(high) ? money(high, currency) : all.formatRange(low, high);
     },
-    rate: (perSecond) => figures().format(Math.round(perSecond * 10) / 10),
+    rate: (perSecond) => figure(tenths(perSecond)),
     milliseconds: (ms) => inLocale(milliseconds(ms)),
     duration: (ms) => inLocale(duration(ms)),
     left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,
@@ -84,28 +86,12 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
   };
 }
 
-/** `1,234,567`. */
-export function number(value: number): string {
-  const written = String(value);
-  // The tables of Intl take 14 ms. Numbers that need no rounding look the same without them.
-  return UNROUNDED.test(written) ? written.replace(BEFORE_THREES, ',') : numbers().format(value);
-}
-
-/** No sign, no exponent, and no more decimals than are shown. */
-const UNROUNDED = /^\d{1,15}(?:\.\d{1,3})?$/;
-/** The position of a comma: whole groups of three follow, up to the point or the end. */
-const BEFORE_THREES = /\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g;
-
-export function countOf(count: number, noun: string, several = `${noun}s`): string {
-  return `${number(count)} ${count === 1 ? noun : several}`;
-}
-
 /** With one decimal. Only nothing is 0%, and only everything is 100%. */
 export function percent(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0%';
   if (part === whole) return '100%';
-  const tenths = Math.round((part / whole) * 1000);
-  return tenths === 0 ? '< 0.1%' : `${(Math.min(tenths, 999) / 10).toFixed(1)}%`;
+  const thousandths = Math.round((part / whole) * 1000);
+  return thousandths === 0 ? '< 0.1%' : `${(Math.min(thousandths, 999) / 10).toFixed(1)}%`;
 }
 
 /** `1.20`, or `1,201.20 EUR` where the currency is known; `under 0.01 EUR`. */
@@ -126,7 +112,7 @@ export function exactMoney(units: number, currency: string | null | undefined): 
 }
 
 function withCode(amount: string, currency: string | null | undefined): string {
-  return `${amount.replace(BEFORE_THREES, ',')}${currency ? ` ${safeLine(currency)}` : ''}`;
+  return `${withCommas(amount)}${currency ? ` ${safeLine(currency)}` : ''}`;
 }
 
 function shownAmount(units: number, currency: string | null | undefined, format: (units: number) => string): string {
@@ -143,8 +129,8 @@ function decimalsOf(currency: string | null | undefined): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
-export function rate(perSecond: number): string {
-  return number(Math.round(perSecond * 10) / 10);
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 /** `0.42 ms`, `12 ms`, `1.2 s`. */
@@ -182,8 +168,6 @@ function clock(ms: number): string {
   return utcText(ms, 'minute').slice('2026-11-21 '.length);
 }
 
-const numbers = onDemand(() => new Intl.NumberFormat('en-GB'));
-
 /** Commas between thousands, amounts with their code, times in UTC. Messages and errors use it too. */
 export const PLAIN: Formats = {
   locale: 'en-GB',
@@ -193,7 +177,7 @@ export const PLAIN: Formats = {
   percent,
   money,
   moneyRange,
-  rate,
+  rate: (perSecond) => number(tenths(perSecond)),
   milliseconds,
   duration,
   left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,

@@ -14,7 +14,8 @@ import { returnedOf } from './deliveries.ts';
 import { totalsKey } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 
-export { countOf, duration, instant, milliseconds, money, number, percent } from './locale.ts';
+export { countOf, number } from '../util/words.ts';
+export { duration, instant, milliseconds, money, percent } from './locale.ts';
 
 export function changedText(sentTo: string, listTo: string | null): string {
   return `sent to ${sentTo}; the list now says ${listTo ?? 'none'}`;
@@ -93,6 +94,11 @@ export function versionFacts(
   });
 }
 
+/** `halted`, `not finished` */
+export function stateWord(state: RunState): string {
+  return STATE_WORDS[state].replace(/^(?:is|was) /, '');
+}
+
 /** Continues "The run ...". */
 export const STATE_WORDS: Readonly<Record<RunState, string>> = {
   running: 'is running',
@@ -153,18 +159,6 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
 
 type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
-/**
- * The base of delivery shares: the accepted messages, as `winner` and the gate of a canary count them. A message whose
- * response was lost may have arrived: then more messages have reports than were accepted.
- * @param reported - messages by state
- */
-export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, reported: readonly number[]): number {
-  return Math.max(
-    accepted,
-    reported.reduce((sum, count) => sum + count, 0),
-  );
-}
-
 /** Beyond delivery: `150 read or answered`, `12 replied`. Who answers has read the message. */
 export function returnedWords({ deliveries }: Pick<Report, 'deliveries'>, say: Formats = PLAIN): readonly string[] {
   const { read, replied, optedOut } = returnedOf(deliveries);
@@ -189,6 +183,10 @@ export function causeLines(
   return left === 0 ? lines : [...lines, `... ${say.number(left)} more`];
 }
 
+/**
+ * Shares are of the accepted messages, as `winner` and the gate of a canary count them. A message whose response was
+ * lost may have arrived: then more messages have reports than were accepted.
+ */
 export function deliveryLines(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
   say: Formats = PLAIN,
@@ -196,7 +194,7 @@ export function deliveryLines(
   const counts = Object.entries(deliveries);
   const known = counts.reduce((sum, [, count]) => sum + count, 0);
   if (known === 0) return [];
-  const all = deliveryBase(totals, Object.values(deliveries));
+  const all = Math.max(totals.accepted, known);
   const lines = counts.map(([word, count]): DeliveryLine => {
     const meaning = Object.hasOwn(DELIVERY_WORDS, word) ? DELIVERY_WORDS[word as Delivery] : '';
     return [word, count, say.percent(count, all), meaning];

@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Canary, CanaryGate, StepCount, Threshold } from '../model.ts';
 import { partAtMost, wholePart } from '../util/units.ts';
+import { number } from '../util/words.ts';
 import { type Returned, returnedIn } from './deliveries.ts';
 import type { OnEvent } from './event.ts';
 import { type Figures, type Progress, triedIn } from './progress.ts';
@@ -281,17 +282,13 @@ function messages(accepted: number): string {
 
 /** Rounded down, so that a share just below a limit does not read like the limit. */
 function percentDown(part: number): string {
-  return written(Math.floor(part * 1000 + ROUNDING) / 10);
+  return `${number(Math.floor(part * 1000 + ROUNDING) / 10)}%`;
 }
 
 /** Rounded up, for a share just above a limit. */
 function percentUp(part: number): string {
-  return written(Math.ceil(part * 1000 - ROUNDING) / 10);
+  return `${number(Math.ceil(part * 1000 - ROUNDING) / 10)}%`;
 }
 
 /** Shares are no exact doubles. */
 const ROUNDING = 1e-9;
-
-function written(percent: number): string {
-  return `${percent.toFixed(1).replace(/\.0$/, '')}%`;
-}

@@ -2,11 +2,11 @@ import { HandbillError } from '../errors.ts';
 import { ELSEWHERE, type Verdict } from '../http/classify.ts';
 import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
-import { number } from '../report/locale.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { safeLine } from '../util/escape.ts';
 import { maskText } from '../util/redact.ts';
 import { wholePart } from '../util/units.ts';
+import { number } from '../util/words.ts';
 
 /**
  * The stop rules (failures.md, rule 10). A halt leaves everything that was not claimed `pending`; running again

@@ -1,5 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
+import { number } from '../util/words.ts';
 import type { Expression, Loc, OutExpression, OutStatement } from './ast.ts';
 import type { Kind, Settings } from './helpers/signature.ts';
 import type { Parsed } from './parse.ts';
@@ -84,7 +85,7 @@ export function enter(place: Place, loc: Loc): boolean {
   if (place.state.stopped) return false;
   place.state.nodes++;
   if (place.state.nodes > TEMPLATE_LIMITS.nodes) {
-    const most = TEMPLATE_LIMITS.nodes.toLocaleString('en-GB');
+    const most = number(TEMPLATE_LIMITS.nodes);
     return stop(place, loc, `The template has more than ${most} tags, texts and values, partials included.`);
   }
   if (place.depth > TEMPLATE_LIMITS.depth) {

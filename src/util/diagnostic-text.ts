@@ -2,6 +2,7 @@ import { type Diagnostic, SUMMARY_CODE } from '../errors.ts';
 import { safe, safeLine } from './escape.ts';
 import { onDemand } from './on-demand.ts';
 import { displayWidth } from './table.ts';
+import { countOf, number } from './words.ts';
 
 export interface DiagnosticTextOptions {
   readonly colour: boolean;
@@ -75,14 +76,10 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
   // One speaks for itself.
   if (all.length + hidden === 1) return '';
   const parts: string[] = [];
-  if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
-  if (warnings > 0) parts.push(plural(warnings, 'warning'));
+  if (errors + hidden > 0) parts.push(countOf(errors + hidden, 'error'));
+  if (warnings > 0) parts.push(countOf(warnings, 'warning'));
   const rest = all.length + hidden - shown.filter(isOne).length;
-  return `${parts.join(', ')}${rest > 0 ? ` (${rest.toLocaleString('en-GB')} not shown)` : ''}\n`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}`;
+  return `${parts.join(', ')}${rest > 0 ? ` (${number(rest)} not shown)` : ''}\n`;
 }
 
 // ------------------------------------------------------------------------------------------------- line with a caret
