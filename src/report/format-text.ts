@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
-import { type Column, displayWidth, proseWidth, table, wrap } from '../util/table.ts';
+import { displayWidth, proseWidth, table, wrap } from '../util/table.ts';
+import { figures, type ReportColumn, reportTable } from './columns.ts';
 import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
@@ -208,28 +209,15 @@ interface Shown {
   readonly currency: string | null;
 }
 
-/** One line for each step, within the width: a narrow terminal gets fewer columns. Drops empty columns. */
+/** One line for each step. */
 export function stepsTable(steps: readonly StepTotals[], { width, currency, formats = PLAIN }: Shown): string {
-  if (steps.length === 0) return '';
-  const columns = COLUMNS.filter(
-    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || steps.some(wanted)),
-  );
-  const rows = steps.map((step) => columns.map(({ cell }) => cell(step, formats)));
-  const titled = columns.map((column) =>
+  const columns = COLUMNS.map((column) =>
     column === COST && currency !== null ? { ...column, title: `cost ${safeLine(currency)}` } : column,
   );
-  return table(rows, titled, { width, indent: 2 });
+  return reportTable(steps, columns, width, formats);
 }
 
-interface StepColumn extends Column {
-  /** Least width of a terminal that shows it. */
-  readonly least: number;
-  cell(step: StepTotals, formats: Formats): string;
-  /** Absent, or true for some step: the column is shown. */
-  wanted?(step: StepTotals): boolean;
-}
-
-const COST: StepColumn = {
+const COST: ReportColumn<StepTotals> = {
   title: 'cost',
   align: 'right',
   least: 60,
@@ -237,19 +225,20 @@ const COST: StepColumn = {
   wanted: ({ cost }) => cost !== null,
 };
 
-const COLUMNS: readonly StepColumn[] = [
+const COLUMNS: readonly ReportColumn<StepTotals>[] = [
   { title: 'channel', shrink: true, least: 0, cell: ({ channel }) => channel },
-  { title: 'attempted', align: 'right', least: 0, cell: ({ attempted }, { number }) => number(attempted) },
-  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }, { number }) => number(accepted) },
-  { title: 'fell back', align: 'right', least: 0, cell: ({ fellBack }, { number }) => number(fellBack) },
-  { title: 'rejected', align: 'right', least: 70, cell: ({ rejected }, { number }) => number(rejected) },
-  column('in doubt', 80, ({ inDoubt }) => inDoubt),
-  column('failed', 120, ({ failed }) => failed),
-  column('pending', 120, ({ pending }) => pending),
-  column('parts', 100, ({ parts }) => parts),
+  figures('attempted', 0, ({ attempted }) => attempted),
+  figures('accepted', 0, ({ accepted }) => accepted),
+  figures('fell back', 0, ({ fellBack }) => fellBack),
+  figures('rejected', 70, ({ rejected }) => rejected),
+  some('in doubt', 80, ({ inDoubt }) => inDoubt),
+  some('failed', 120, ({ failed }) => failed),
+  some('pending', 120, ({ pending }) => pending),
+  some('parts', 100, ({ parts }) => parts),
   COST,
 ];
 
-function column(title: string, least: number, of: (step: StepTotals) => number): StepColumn {
-  return { title, align: 'right', least, cell: (step, { number }) => number(of(step)), wanted: (step) => of(step) > 0 };
+/** Omitted where all are 0. */
+function some(title: string, least: number, of: (step: StepTotals) => number): ReportColumn<StepTotals> {
+  return { ...figures(title, least, of), wanted: (step) => of(step) > 0 };
 }

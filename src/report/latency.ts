@@ -8,31 +8,42 @@ export type SavedLatency = {
   readonly buckets: readonly (readonly [bucket: number, count: number])[];
 };
 
-/** Latencies of any number of requests in a fixed 5 KiB. */
-export interface Latency {
-  /** Ignores values that are negative or not finite. */
-  add(ms: number): void;
-  merge(saved: SavedLatency): void;
-  readonly count: number;
-  /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2%; 0 without any request. */
-  percentile(p: number): number;
-  /** p50, p95 and p99, rounded to a hundredth of a millisecond. */
-  figures(): RequestFigures['latencyMs'];
-  save(): SavedLatency;
-}
+export type Latency = ReturnType<typeof createLatency>;
 
 /**
- * A histogram whose buckets grow by 3%, so that the middle of one is at most 1.5% from its values: from 10 us to 24 h,
- * in 775 buckets. The first and the last bucket count values beyond.
+ * Latencies of any number of requests in a fixed 5 KiB: a histogram whose buckets grow by 3%, so that the middle of one
+ * is at most 1.5% from its values: from 10 us to 24 h, in 775 buckets. The first and the last bucket count values beyond.
  */
-export function createLatency(saved: SavedLatency | null = null): Latency {
+export function createLatency(saved: SavedLatency | null = null) {
   const counts = new Float64Array(BUCKETS);
   let count = 0;
   let minMs = Number.POSITIVE_INFINITY;
   let maxMs = 0;
 
-  const latency: Latency = {
-    add(ms) {
+  const merge = (other: SavedLatency): void => {
+    for (const [bucket, more] of other.buckets) {
+      counts[bucket] = (counts[bucket] ?? 0) + more;
+      count += more;
+    }
+    if (other.buckets.length === 0) return;
+    minMs = Math.min(minMs, other.minMs);
+    maxMs = Math.max(maxMs, other.maxMs);
+  };
+  const percentile = (p: number): number => {
+    if (count === 0) return 0;
+    const rank = Math.max(1, Math.ceil((p / 100) * count));
+    let seen = 0;
+    let bucket = 0;
+    for (; bucket < BUCKETS - 1; bucket++) {
+      seen += counts[bucket] ?? 0;
+      if (seen >= rank) break;
+    }
+    return Math.min(maxMs, Math.max(minMs, SMALLEST_MS * Math.exp((bucket + 0.5) * GROWTH)));
+  };
+  if (saved !== null) merge(saved);
+  return {
+    /** Ignores values that are negative or not finite. */
+    add(ms: number): void {
       if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
       const bucket = bucketOf(ms);
       counts[bucket] = (counts[bucket] ?? 0) + 1;
@@ -40,41 +51,23 @@ export function createLatency(saved: SavedLatency | null = null): Latency {
       if (ms < minMs) minMs = ms;
       if (ms > maxMs) maxMs = ms;
     },
-    merge(other) {
-      for (const [bucket, more] of other.buckets) {
-        counts[bucket] = (counts[bucket] ?? 0) + more;
-        count += more;
-      }
-      if (other.buckets.length === 0) return;
-      minMs = Math.min(minMs, other.minMs);
-      maxMs = Math.max(maxMs, other.maxMs);
-    },
-    get count() {
+    merge,
+    get count(): number {
       return count;
     },
-    percentile(p) {
-      if (count === 0) return 0;
-      const rank = Math.max(1, Math.ceil((p / 100) * count));
-      let seen = 0;
-      let bucket = 0;
-      for (; bucket < BUCKETS - 1; bucket++) {
-        seen += counts[bucket] ?? 0;
-        if (seen >= rank) break;
-      }
-      return Math.min(maxMs, Math.max(minMs, SMALLEST_MS * Math.exp((bucket + 0.5) * GROWTH)));
-    },
-    figures() {
-      const rounded = (p: number) => Math.round(latency.percentile(p) * 100) / 100;
+    /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2%; 0 without any request. */
+    percentile,
+    /** p50, p95 and p99, rounded to a hundredth of a millisecond. */
+    figures(): RequestFigures['latencyMs'] {
+      const rounded = (p: number) => Math.round(percentile(p) * 100) / 100;
       return { p50: rounded(50), p95: rounded(95), p99: rounded(99) };
     },
-    save() {
+    save(): SavedLatency {
       const buckets: (readonly [number, number])[] = [];
       for (const [bucket, held] of counts.entries()) if (held > 0) buckets.push([bucket, held]);
       return { version: 1, minMs: count === 0 ? 0 : minMs, maxMs, buckets };
     },
   };
-  if (saved !== null) latency.merge(saved);
-  return latency;
 }
 
 /** Reads the result of `save` from JSON; null for anything else, as from another version. */

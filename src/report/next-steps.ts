@@ -66,26 +66,20 @@ export function nextSteps(
 
 /** A test is not continued: another one is sent instead. */
 function testSteps({ halt, totals, state }: Report, formats: Formats): readonly NextStep[] {
-  const advice: NextStep[] = [];
-  if (halt !== null) advice.push({ text: halt.message, command: null });
-  if (totals.inDoubt > 0)
-    advice.push({
-      text: `${formats.count(totals.inDoubt, 'tester')} in doubt: see whether the message arrived.`,
-      command: null,
-    });
+  const doubts = `${formats.count(totals.inDoubt, 'tester')} in doubt: see whether the message arrived.`;
   const unsent = totals.recipients - totals.accepted - totals.inDoubt;
-  if (unsent > 0 && state !== 'running') {
-    advice.push({
-      text: 'When the cause is gone, send another test. The list of the campaign was not touched.',
-      command: null,
-    });
-  }
-  return advice;
+  const another = 'When the cause is gone, send another test. The list of the campaign was not touched.';
+  const texts = [
+    ...(halt === null ? [] : [halt.message]),
+    ...(totals.inDoubt > 0 ? [doubts] : []),
+    ...(unsent > 0 && state !== 'running' ? [another] : []),
+  ];
+  return texts.map((text) => ({ text, command: null }));
 }
 
 /** Recipients who wait until a person names the winner of a test: running again does not send to them. */
 export function undecidedOf(report: Pick<Report, 'reasons'>): number {
-  return report.reasons['deferred']?.['winner-undecided'] ?? 0;
+  return countOf(report.reasons, 'deferred', 'winner-undecided');
 }
 
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
@@ -94,10 +88,9 @@ export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
 }
 
 function fallbackStep(count: number, again: string, formats: Formats): NextStep {
-  const one = count === 1;
   const text =
     `Reports say that the message did not reach ${formats.count(count, 'recipient')}. ` +
-    `Sending again sends ${one ? 'that one' : 'them'} the fallback:`;
+    `Sending again sends ${count === 1 ? 'that one' : 'them'} the fallback:`;
   return { text, command: again };
 }
 
@@ -124,8 +117,7 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
 }
 
 export function reviewStep(count: number, formats: Formats): NextStep {
-  const one = count === 1;
-  const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for review:`;
+  const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${count === 1 ? 'waits' : 'wait'} for review:`;
   return { text, command: 'handbill replies review' };
 }
 
@@ -133,17 +125,15 @@ function winnerStep(report: Report, again: string, formats: Formats): NextStep {
   const waiting = undecidedOf(report);
   const names = report.variants?.map(({ name }) => name) ?? [];
   const which = names.length === 0 ? '' : ` (${names.join(', ')})`;
+  const who = `${waitWords(waiting, formats)} for the variant that wins the test.`;
   if (report.winnerAt !== undefined) {
-    const who = `${formats.count(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'}`;
     const text =
-      `${who} for the variant that wins the test. It is found at ${minuteText(report.winnerAt)}, from delivery reports and replies ` +
+      `${who} It is found at ${minuteText(report.winnerAt)}, from delivery reports and replies ` +
       'until then. Run it again after that, or say its name now with `--winner`:';
     return { text, command: again };
   }
   return {
-    text:
-      `${formats.count(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'} for the variant that wins the test. ` +
-      `When you have decided, say its name${which}, and it goes to ${waiting === 1 ? 'that one' : 'the others'}:`,
+    text: `${who} When you have decided, say its name${which}, and it goes to ${waiting === 1 ? 'that one' : 'the others'}:`,
     command: `${again} --winner NAME`,
   };
 }
@@ -154,7 +144,7 @@ function waitSteps(report: Report, again: string, amended: string | null, format
   const advice: NextStep[] = waits === null ? [] : [{ text: `${waits}. Run it again after that:`, command: again }];
   if (zoneless > 0) {
     const text =
-      `${formats.count(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
+      `${waitWords(zoneless, formats)}: the time zone is not known. Name a ` +
       'column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again:';
     advice.push(amendStep(report, text, amended));
   }
@@ -162,27 +152,24 @@ function waitSteps(report: Report, again: string, amended: string | null, format
 }
 
 function waitText({ reasons, opensAt }: Report, formats: Formats): string | null {
-  const outside = outsideOf(reasons);
-  const limited = limitedOf(reasons);
+  const [outside, limited, paused] = [outsideOf(reasons), limitedOf(reasons), pausedOf(reasons)];
+  const at = opensAt === undefined ? null : minuteText(opensAt);
   if (limited > 0) {
     const who = `The API was too busy for ${formats.count(limited, 'recipient')}, who ${limited === 1 ? 'waits' : 'wait'}`;
-    return opensAt === undefined ? who : `${who} until ${minuteText(opensAt)}`;
+    return at === null ? who : `${who} until ${at}`;
   }
-  const paused = pausedOf(reasons);
-  const at = opensAt === undefined ? null : minuteText(opensAt);
-  const many = formats.count(outside + paused, 'recipient');
-  const wait = outside + paused === 1 ? 'waits' : 'wait';
+  const who = waitWords(outside + paused, formats);
   const first = at === null ? '' : `, the first at ${at}`;
-  const early = reasons['deferred']?.['too-early'] ?? 0;
-  if (early > 0) {
-    const all = outside + paused + early;
-    return `${formats.count(all, 'recipient')} ${all === 1 ? 'waits for its' : 'wait for their'} time${first}`;
-  }
-  if (outside > 0 && paused > 0) return `${many} ${wait} until their window opens or the canary goes on${first}`;
-  if (outside > 0) return `${many} ${wait} until ${outside === 1 ? 'the' : 'their'} window opens${first}`;
-  return paused === 0
-    ? null
-    : `${many} ${wait} until the canary goes on${at === null ? '' : `, at ${at} at the latest`}`;
+  const all = outside + paused + countOf(reasons, 'deferred', 'too-early');
+  if (all > outside + paused) return `${waitWords(all, formats)} for ${all === 1 ? 'its' : 'their'} time${first}`;
+  if (outside > 0 && paused > 0) return `${who} until their window opens or the canary goes on${first}`;
+  if (outside > 0) return `${who} until ${outside === 1 ? 'the' : 'their'} window opens${first}`;
+  return paused === 0 ? null : `${who} until the canary goes on${at === null ? '' : `, at ${at} at the latest`}`;
+}
+
+/** `1 recipient waits`, `2 recipients wait`. */
+function waitWords(count: number, formats: Formats): string {
+  return `${formats.count(count, 'recipient')} ${count === 1 ? 'waits' : 'wait'}`;
 }
 
 /** Rounded up: an earlier start has nothing to do. */
@@ -190,27 +177,22 @@ function minuteText(instant: string): string {
   return utcText(Math.ceil(Date.parse(instant) / 60_000) * 60_000, 'minute');
 }
 
-function limitedOf(reasons: Report['reasons']): number {
-  return reasons['pending']?.['rate-limited'] ?? 0;
+type Reasons = Report['reasons'];
+
+function countOf(reasons: Reasons, outcome: string, reason: string): number {
+  return reasons[outcome]?.[reason] ?? 0;
 }
 
-function pausedOf(reasons: Report['reasons']): number {
-  return reasons['deferred']?.['canary-undecided'] ?? 0;
-}
-
-function outsideOf(reasons: Report['reasons']): number {
-  return reasons['deferred']?.['outside-window'] ?? 0;
-}
-
-export function zonelessOf(reasons: Report['reasons']): number {
-  return reasons['deferred']?.['zone-unknown'] ?? 0;
-}
+const limitedOf = (reasons: Reasons) => countOf(reasons, 'pending', 'rate-limited');
+const pausedOf = (reasons: Reasons) => countOf(reasons, 'deferred', 'canary-undecided');
+const outsideOf = (reasons: Reasons) => countOf(reasons, 'deferred', 'outside-window');
+export const zonelessOf = (reasons: Reasons) => countOf(reasons, 'deferred', 'zone-unknown');
 
 /** Recipients that the API refused. Those who cannot receive the channel need another step than a retry, and opt-outs none. */
 function rejectedSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
   const { totals, reasons, steps } = report;
-  const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
-  const refused = totals.rejected - unreachable - (reasons['rejected']?.['opted-out'] ?? 0);
+  const unreachable = countOf(reasons, 'rejected', 'unsupported-channel');
+  const refused = totals.rejected - unreachable - countOf(reasons, 'rejected', 'opted-out');
   const advice: NextStep[] = [];
   if (refused > 0) {
     advice.push({
@@ -231,14 +213,10 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
 function haltStep({ rule, next, at }: Halt, report: Report, again: string, amended: string | null): NextStep | null {
   const left = leftToSend(report) > 0;
   if (AMENDS.has(rule) || at !== undefined) return amendStep(report, next, amended);
-  const command = again;
-  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: next, command };
+  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: next, command: again };
+  const resolved = 'The last start was stopped by doubts. All of them are resolved: send again for the rest.';
   // The next step names them and the fix; no other recipients are left.
-  if (!left) return null;
-  return {
-    text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',
-    command: again,
-  };
+  return left ? { text: resolved, command: again } : null;
 }
 
 /** Needs another content, which an approved plan cannot get. */
@@ -281,12 +259,13 @@ function leftOf(report: Report, formats: Formats): string {
   const pending = report.totals.pending - limitedOf(reasons);
   const deferred =
     report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
-  const parts: string[] = [];
-  if (failed > 0)
-    parts.push(`Nothing was sent to ${formats.count(failed, 'recipient')}: the API could not be reached.`);
-  if (pending > 0) parts.push(`${formats.count(pending, 'recipient')} still to be sent to.`);
-  if (deferred > 0) parts.push(`${formats.count(deferred, 'recipient')} deferred to a later time.`);
-  return parts.join(' ');
+  const who = (count: number) => formats.count(count, 'recipient');
+  const parts = [
+    failed > 0 && `Nothing was sent to ${who(failed)}: the API could not be reached.`,
+    pending > 0 && `${who(pending)} still to be sent to.`,
+    deferred > 0 && `${who(deferred)} deferred to a later time.`,
+  ];
+  return parts.filter(Boolean).join(' ');
 }
 
 /** Starts this run again: by its campaign, or where that is refused, by its plan. */

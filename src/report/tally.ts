@@ -13,6 +13,7 @@ import {
   type WinnerDecision,
   type WinnerMetric,
 } from '../model.ts';
+import { given } from '../util/given.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, type Feedback, variantDeliveries } from './deliveries.ts';
@@ -69,7 +70,7 @@ export function buildReport(
 ): Report {
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
-  const { versions = [], changed, winner, winnerAt, ...facts } = run;
+  const { versions = [], changed: _changed, winner, winnerAt: _winnerAt, ...facts } = run;
   const [totals, reasons] = [totalsOf(counts), reasonsOf(counts)];
   const report = {
     ...facts,
@@ -83,14 +84,11 @@ export function buildReport(
     deliveries: deliveriesOf(deliveries),
     ...(causes.length === 0 ? {} : { causes }),
     ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
-    ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
-    ...(cameBack?.before === undefined ? {} : { before: cameBack.before }),
-    ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
-    ...(changed === undefined ? {} : { changed }),
+    ...(cameBack && given(cameBack, 'replies', 'before', 'fallbacksDue')),
+    ...given(run, 'changed'),
     ...channelStepsOf(steps, campaign),
     ...comparedVariants(counts, campaign, deliveries, winner ?? null),
-    ...(winner === undefined ? {} : { winner }),
-    ...(winnerAt === undefined ? {} : { winnerAt }),
+    ...given(run, 'winner', 'winnerAt'),
   } as const;
   return { version: 1, verdict: verdictText(report), ...report };
 }
@@ -138,17 +136,15 @@ export function comparedVariants(
 
 /** The most frequent reason first; outcomes are named as in `totals`. */
 function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
-  const byOutcome: [string, Readonly<Record<string, number>>][] = [];
-  for (const outcome of OUTCOMES) {
+  const byOutcome = OUTCOMES.map((outcome) => {
     const byReason = new Map<string, number>();
     for (const { outcome: own, reason, count } of counts) {
       if (own === outcome && reason !== null && count > 0) byReason.set(reason, (byReason.get(reason) ?? 0) + count);
     }
-    if (byReason.size === 0) continue;
     const ordered = [...byReason].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1));
-    byOutcome.push([totalsKey(outcome), Object.fromEntries(ordered)]);
-  }
-  return Object.fromEntries(byOutcome);
+    return [totalsKey(outcome), Object.fromEntries(ordered)] as const;
+  });
+  return Object.fromEntries(byOutcome.filter(([, reasons]) => Object.keys(reasons).length > 0));
 }
 
 /**
@@ -177,15 +173,11 @@ function smsOf(counts: readonly StepCount[]): Report['sms'] {
 export function stepTotals(counts: readonly StepCount[], channels: readonly Channel[] = []): readonly StepTotals[] {
   const inOrder = counts.toSorted((a, b) => a.step - b.step || (a.channel < b.channel ? -1 : 1));
   const all = new Set([...channels, ...inOrder.map(({ channel }) => channel)]);
-  return [...all].map((channel) =>
-    totalsOfStep(
-      channel,
-      counts.filter((count) => count.channel === channel),
-    ),
-  );
+  return [...all].map((channel) => totalsOfStep(channel, counts));
 }
 
-function totalsOfStep(channel: Channel, counts: readonly StepCount[]): StepTotals {
+function totalsOfStep(channel: Channel, all: readonly StepCount[]): StepTotals {
+  const counts = all.filter((count) => count.channel === channel);
   const of = (wanted: OutcomeState) =>
     sum(counts, ({ outcome, fellBack, count }) => (outcome === wanted && !fellBack ? count : 0));
   const attempted = {

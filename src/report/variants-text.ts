@@ -1,5 +1,5 @@
 import type { Report, Significance, VariantResult, WinnerDecision, WinnerMetric } from '../model.ts';
-import { type Column, proseWidth, table } from '../util/table.ts';
+import { figures, type ReportColumn, reportTable } from './columns.ts';
 import type { VariantDeliveries } from './deliveries.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { sampleOf } from './variants.ts';
@@ -9,28 +9,19 @@ import { sampleOf } from './variants.ts';
  * @param width - columns of the terminal
  */
 export function variantsTable(variants: readonly VariantResult[], width: number, formats: Formats = PLAIN): string {
-  if (variants.length === 0) return '';
   const came = variants.some(({ delivered }) => delivered !== undefined);
-  const hasRead = variants.some(({ read }) => read !== undefined);
-  const columns = (came ? COLUMNS_WITH_DELIVERIES : COLUMNS).filter(
-    ({ title, least }) => proseWidth(width) >= least && (hasRead || title !== 'read'),
-  );
-  const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant, formats)));
-  return table(rows, columns, { width, indent: 2 });
+  return reportTable(variants, came ? COLUMNS_WITH_DELIVERIES : COLUMNS, width, formats);
 }
 
-interface VariantColumn extends Column {
-  /** Least width of a terminal that shows it. */
-  readonly least: number;
-  cell(variant: VariantResult, formats: Formats): string;
-}
+type VariantColumn = ReportColumn<VariantResult>;
 
 const COLUMNS: readonly VariantColumn[] = [
   { title: 'variant', shrink: true, least: 0, cell: ({ name }) => name },
-  { title: 'recipients', align: 'right', least: 0, cell: ({ recipients }, { number }) => number(recipients) },
-  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }, { number }) => number(accepted) },
-  { title: 'rejected', align: 'right', least: 50, cell: ({ rejected }, { number }) => number(rejected) },
-  { title: 'other', align: 'right', least: 64, cell: (variant, { number }) => number(othersOf(variant)) },
+  figures('recipients', 0, ({ recipients }) => recipients),
+  figures('accepted', 0, ({ accepted }) => accepted),
+  figures('rejected', 50, ({ rejected }) => rejected),
+  // Skipped, deferred, failed, in doubt or not sent yet.
+  figures('other', 64, ({ recipients, accepted, rejected }) => recipients - accepted - rejected),
   { title: 'rate', align: 'right', least: 0, cell: rateOf },
   { title: '95% interval', align: 'right', least: 80, cell: intervalOf },
 ];
@@ -38,21 +29,19 @@ const COLUMNS: readonly VariantColumn[] = [
 /** Compares delivery reports and replies; shares are of the accepted messages. */
 const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   ...COLUMNS.map((column) => ({ ...column, least: column.least + (column.least > 0 ? 40 : 0) })),
-  { title: 'delivered', align: 'right', least: 60, cell: (variant, formats) => shareOf(variant, 'delivered', formats) },
-  { title: 'read', align: 'right', least: 68, cell: (variant, formats) => shareOf(variant, 'read', formats) },
-  { title: 'replied', align: 'right', least: 78, cell: (variant, formats) => shareOf(variant, 'replied', formats) },
-  { title: 'opted out', align: 'right', least: 90, cell: (variant, formats) => shareOf(variant, 'optedOut', formats) },
+  shares('delivered', 60, 'delivered'),
+  { ...shares('read', 68, 'read'), wanted: ({ read }) => read !== undefined },
+  shares('replied', 78, 'replied'),
+  shares('opted out', 90, 'optedOut'),
 ];
 
-/** The share of accepted messages with this report; `-`: none is accepted. */
-export function shareOf(variant: VariantResult, what: keyof VariantDeliveries, { percent }: Formats = PLAIN): string {
-  const { part, whole } = sampleOf(what, variant);
-  return whole === 0 ? '-' : percent(part, whole);
-}
-
-/** Neither accepted nor refused: skipped, deferred, failed, in doubt or not sent yet. */
-export function othersOf({ recipients, accepted, rejected }: VariantResult): number {
-  return recipients - accepted - rejected;
+/** Shares of the accepted messages with a report; `-`: none is accepted. */
+function shares(title: string, least: number, what: keyof VariantDeliveries): VariantColumn {
+  const cell: VariantColumn['cell'] = (variant, { percent }) => {
+    const { part, whole } = sampleOf(what, variant);
+    return whole === 0 ? '-' : percent(part, whole);
+  };
+  return { title, align: 'right', least, cell };
 }
 
 /** Accepted as a share of accepted and refused; `-` while there are none. */

@@ -16,7 +16,8 @@ export function variantResults(
   counts: readonly VariantCount[],
   names: readonly string[] = [],
 ): readonly VariantResult[] {
-  return orderOf(counts, names).map((name) => resultOf(name, counts));
+  const others = counts.flatMap(({ variant }) => variant ?? []).sort();
+  return [...new Set([...names, ...others])].map((name) => resultOf(name, counts));
 }
 
 export interface Share extends Sample {
@@ -55,23 +56,12 @@ export function compareShares(shares: readonly Share[], by: WinnerMetric): Signi
   return { by, ...tested, best: tested.p === null ? null : (bestOf(counted, by)[0]?.name ?? null) };
 }
 
-function orderOf(counts: readonly VariantCount[], names: readonly string[]): readonly string[] {
-  const others = new Set(counts.flatMap(({ variant }) => (variant === null ? [] : [variant])));
-  for (const name of names) others.delete(name);
-  return [...names, ...[...others].sort((a, b) => (a < b ? -1 : 1))];
-}
-
 function resultOf(name: string, counts: readonly VariantCount[]): VariantResult {
   const own = counts.filter(({ variant }) => variant === name);
   const totals = totalsOf(own);
   const interval = wilson({ part: totals.accepted, whole: totals.accepted + totals.rejected });
-  return {
-    name,
-    ...totals,
-    rate: interval === null ? null : rounded(interval.rate),
-    low: interval === null ? null : rounded(interval.low),
-    high: interval === null ? null : rounded(interval.high),
-  };
+  const { rate, low, high } = interval ?? { rate: null, low: null, high: null };
+  return { name, ...totals, rate: rounded(rate), low: rounded(low), high: rounded(high) };
 }
 
 export function totalsOf(counts: readonly Pick<VariantCount, 'outcome' | 'count'>[]): Totals {
@@ -93,8 +83,8 @@ export function sum<T>(items: readonly T[], of: (item: T) => number): number {
 }
 
 /** To a ten thousandth of a percent, which is the same on every machine. */
-function rounded(share: number): number {
-  return Math.round(share * 1e6) / 1e6;
+function rounded(share: number | null): number | null {
+  return share === null ? null : Math.round(share * 1e6) / 1e6;
 }
 
 export interface Sample {
@@ -102,14 +92,15 @@ export interface Sample {
   readonly whole: number;
 }
 
+function together(samples: readonly Sample[]): Sample {
+  return { part: sum(samples, ({ part }) => part), whole: sum(samples, ({ whole }) => whole) };
+}
+
 /**
  * The 95% interval of Wilson (1927) for a share: it stays within 0 and 1, and is sensible for 0 of n and n of n, where
  * the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it). Null for a whole of 0.
  */
-export function wilson({
-  part,
-  whole,
-}: Sample): { readonly rate: number; readonly low: number; readonly high: number } | null {
+export function wilson({ part, whole }: Sample) {
   if (whole === 0) return null;
   const rate = part / whole;
   const z2 = Z95 * Z95;
@@ -142,17 +133,12 @@ export function significanceOf(groups: readonly Sample[]): ChanceTest {
 }
 
 function isLarge(samples: readonly Sample[]): boolean {
-  const all = sumOf(samples, 'whole');
-  const part = sumOf(samples, 'part');
+  const { part, whole: all } = together(samples);
   // Multiplied first: these are whole numbers, so that 5 is 5.
   const expected = samples.flatMap(({ whole }) => [(whole * part) / all, (whole * (all - part)) / all]);
   const small = expected.filter((count) => count < 5);
   if (small.length === 0) return true;
   return samples.length > 2 && small.length * 5 <= expected.length && small.every((count) => count >= 1);
-}
-
-function sumOf(samples: readonly Sample[], key: keyof Sample): number {
-  return samples.reduce((sum, sample) => sum + sample[key], 0);
 }
 
 /** More digits than needed, and few enough to be the same on every machine. */
@@ -169,14 +155,13 @@ const NOT_ENOUGH: ChanceTest = { p: null, test: null, enough: false };
  * samples it is the square of the two-proportion z). Needs both a part and a rest.
  */
 export function chiSquare(samples: readonly Sample[]): { readonly statistic: number; readonly p: number } {
-  const part = samples.reduce((sum, sample) => sum + sample.part, 0);
-  const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
+  const { part, whole } = together(samples);
   const rate = part / whole;
   // In each sample, the part and the rest differ from their expected counts by the same amount.
-  const statistic = samples.reduce((sum, sample) => {
+  const statistic = sum(samples, (sample) => {
     const difference = sample.part - sample.whole * rate;
-    return sum + (difference * difference) / (sample.whole * rate * (1 - rate));
-  }, 0);
+    return (difference * difference) / (sample.whole * rate * (1 - rate));
+  });
   return { statistic, p: chiSquareTail(statistic, samples.length - 1) };
 }
 
@@ -231,8 +216,7 @@ const MOST_STEPS = 1000;
  * all distributions of the parts that are no more probable than the observed one. Null where there are too many.
  */
 export function exactTest(samples: readonly Sample[]): number | null {
-  const parts = samples.reduce((sum, sample) => sum + sample.part, 0);
-  const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
+  const { part: parts, whole } = together(samples);
   // Parts or rests, it is the same question: the rarer kind has fewer distributions.
   const total = Math.min(parts, whole - parts);
   // The part of the largest sample follows from the others.

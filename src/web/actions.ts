@@ -1,6 +1,5 @@
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { CommandContext } from '../operations/context.ts';
 import { DOUBT_FIELDS, doubtsOf, resolveDoubts, userHere } from '../operations/doubt.ts';
 import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
@@ -49,7 +48,7 @@ export async function act(action: Action, site: Site, view: View, form: URLSearc
     return { question: content };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
-    return refused(sentencesOf(error).join(' '), from);
+    return done(sentencesOf(error).join(' '), from, true);
   }
 }
 
@@ -58,15 +57,13 @@ const optionsOf = ({ context, ledger }: Site) => optionsHere(context, ledger);
 
 async function resolve(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const verdict = form.get('as');
-  if (verdict !== 'accepted' && verdict !== 'rejected') return refused('The outcome is missing.', '/doubt');
-  const run = form.get('run') ?? '';
+  const [run, messageId, note] = [textIn(form, 'run'), textIn(form, 'messageId'), textIn(form, 'note')];
+  if (verdict !== 'accepted' && verdict !== 'rejected') return done('The outcome is missing.', '/doubt', true);
   const lines = form
     .getAll('line')
     .filter((line) => /^\d{1,12}$/.test(line))
     .map(Number);
-  if (lines.length === 0) return refused('No recipient was chosen.', '/doubt');
-  const messageId = (form.get('messageId') ?? '').trim();
-  const note = (form.get('note') ?? '').trim();
+  if (lines.length === 0) return done('No recipient was chosen.', '/doubt', true);
   if (form.get('sure') !== 'yes') {
     return { question: doubtQuestionPage(view, { run, as: verdict, line: lines, messageId, note }) };
   }
@@ -75,35 +72,34 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
     verdict,
     lines,
     by: userHere(),
-    ...(messageId === '' ? {} : { messageId }),
-    ...(note === '' ? {} : { note }),
+    ...(messageId && { messageId }),
+    ...(note && { note }),
     confirm: true,
   });
   return done(`${countOf(resolved.length, 'recipient')} recorded as ${verdict}.`, '/doubt');
 }
 
 async function pause(site: Site, view: View, form: URLSearchParams): Promise<Done> {
-  const environment = form.get('environment') ?? '';
-  const campaign = form.get('campaign') === '' ? null : form.get('campaign');
-  const scope = { environment, campaign };
-  if (form.get('do') === 'ask-pause') return { question: pauseQuestionPage(view, scope) };
-  if (form.get('do') === 'ask-resume') return { question: resumeQuestionPage(view, scope) };
-  const options = { ...optionsOf(site), environment, ...(campaign === null ? {} : { campaign }), by: userHere() };
-  if (form.get('do') === 'resume') {
+  const [environment, campaign, what] = [textIn(form, 'environment'), textIn(form, 'campaign'), form.get('do')];
+  const scope = { environment, campaign: campaign || null };
+  if (what === 'ask-pause') return { question: pauseQuestionPage(view, scope) };
+  if (what === 'ask-resume') return { question: resumeQuestionPage(view, scope) };
+  const options = { ...optionsOf(site), environment, ...(campaign && { campaign }), by: userHere() };
+  if (what === 'resume') {
     const { ended } = await resumeSending(options);
     return done(`${pausedScope(scope)} ${ended === null ? 'was not paused' : 'is resumed'}.`, '/');
   }
-  const { isNew } = await pauseSending({ ...options, reason: form.get('reason') ?? '' });
+  const { isNew } = await pauseSending({ ...options, reason: textIn(form, 'reason') });
   return done(`${pausedScope(scope)} ${isNew ? 'is paused' : 'was paused before'}.`, '/');
 }
 
 async function review(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const as = form.get('as');
   const ids = form.getAll('id').map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
-  const back = form.get('back') ?? '';
+  const back = textIn(form, 'back');
   const to = /^\/replies(?:\?[!-~]*)?$/.test(back) ? back : '/replies';
   if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || ids.length === 0 || ids.includes(0)) {
-    return refused('The meaning of the reply is missing.', to);
+    return done('The meaning of the reply is missing.', to, true);
   }
   const open = site.keeper.current();
   if (open !== null && ids.length > 1 && form.get('sure') !== 'yes')
@@ -121,45 +117,47 @@ async function review(site: Site, view: View, form: URLSearchParams): Promise<Do
 }
 
 async function suppress(site: Site, view: View, form: URLSearchParams): Promise<Done> {
-  const who = (form.get('address') ?? '').trim();
+  const [who, topic, what] = [textIn(form, 'address'), textIn(form, 'topic'), form.get('do')];
   const to = '/suppressions';
-  if (who === '') return refused('No recipient is named.', to);
-  const topic = (form.get('topic') ?? '').trim();
-  const options = { ...optionsOf(site), ...(topic === '' ? {} : { topic }) };
-  if (form.get('do') === 'ask-add') return { question: additionQuestionPage(view, who) };
-  if (form.get('do') === 'add') {
-    const [reason, until] = [form.get('reason') ?? '', form.get('until') ?? ''].map((text) => text.trim());
-    const facts = { ...options, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };
+  if (who === '') return done('No recipient is named.', to, true);
+  const options = { ...optionsOf(site), ...(topic && { topic }) };
+  if (what === 'ask-add') return { question: additionQuestionPage(view, who) };
+  if (what === 'add') {
+    const [reason, until] = [textIn(form, 'reason'), textIn(form, 'until')];
+    const facts = { ...options, ...(reason && { reason }), ...(until && { until }) };
     const { added } = await addSuppressions([who], facts);
     return done(added === 1 ? `${who} is suppressed.` : `${who} was suppressed before.`, to);
   }
-  if (form.get('do') === 'remove') {
+  if (what === 'remove') {
     const { removed } = await removeSuppressions([who], options);
     return done(removed === 1 ? `${who} is off the list.` : `${who} was not on the list.`, to);
   }
-  return { question: removalQuestionPage(view, who, topic === '' ? null : topic) };
+  return { question: removalQuestionPage(view, who, topic || null) };
 }
 
-function done(text: string, to: string): Done {
-  return { notice: { text, isBad: false }, to };
+/** Empty: not given. */
+function textIn(form: URLSearchParams, name: string): string {
+  return (form.get(name) ?? '').trim();
 }
 
-function refused(text: string, to: string): Done {
-  return { notice: { text, isBad: true }, to };
+function done(text: string, to: string, isBad = false): Done {
+  return { notice: { text, isBad }, to };
 }
+
+const PLAIN_PAGE = { colour: { out: false, err: false }, width: 80 };
 
 /** The page of `handbill report --format html`. Other requests are answered while it goes through the list. */
 export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<string> {
   // Through another connection, because it holds one moment: other pages show updates meanwhile.
   using ledger = ledgerHere(site.reading, site.context);
-  const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
+  const summary = await openSummary(ledger, run, { ...site.context, ...PLAIN_PAGE }, site.reading.project);
   yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createYields() }, summary);
 }
 
 /** The records of `handbill report --format csv` for the recipients that filters choose; ignores a search. */
 export async function* csvOf(site: Site, run: RunRecord, query: URLSearchParams): AsyncGenerator<string> {
   using ledger = ledgerHere(site.reading, site.context);
-  const { plain, options } = await openSummary(ledger, run, contextOf(site), site.reading.project);
+  const { plain, options } = await openSummary(ledger, run, { ...site.context, ...PLAIN_PAGE }, site.reading.project);
   const filter = filterOf(site, { ...queryOf(query), q: '' });
   const turn = createYields();
   async function* chosen() {
@@ -195,17 +193,4 @@ async function* closing(pieces: AsyncGenerator<string>, close: () => void): Asyn
   } finally {
     close();
   }
-}
-
-function contextOf({ context }: Site): CommandContext {
-  const nowhere = (): void => undefined;
-  return {
-    ...context,
-    out: nowhere,
-    err: nowhere,
-    colour: { out: false, err: false },
-    width: 80,
-    interactive: false,
-    exit: nowhere,
-  };
 }

@@ -2,18 +2,17 @@ import { html } from '../util/escape.ts';
 import type { ClientScript } from './client-script.ts';
 import { STYLE } from './style.ts';
 
-interface Document {
-  readonly title: string;
-  readonly script?: ClientScript;
-  /** More sources of the content security policy: `connect-src 'self'`. */
-  readonly policy?: readonly string[];
-}
-
 /**
  * The text before and after the content, which can then be written in pieces. A page loads nothing: styles and script
  * are inside it, and the policy forbids everything else. The script runs after the complete content.
  */
-export function documentFrame({ title, script, policy = [] }: Document) {
+export function documentFrame(page: {
+  readonly title: string;
+  readonly script?: ClientScript;
+  /** More sources of the content security policy: `connect-src 'self'`. */
+  readonly policy?: readonly string[];
+}) {
+  const { title, script, policy = [] } = page;
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +25,7 @@ export function documentFrame({ title, script, policy = [] }: Document) {
 </head>
 <body>
 `;
-  const foot = html`${script === undefined ? null : html`<script>${script.code}</script>\n`}</body>
+  const foot = html`${script && html`<script>${script.code}</script>\n`}</body>
 </html>
 `;
   return { head: head.markup, foot: foot.markup };

@@ -1,5 +1,4 @@
 import type { RunRecord } from '../ledger/records.ts';
-import type { Report } from '../model.ts';
 import type { End } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
 import type { CampaignShape } from '../report/tally.ts';
@@ -12,15 +11,7 @@ import type { OpenLedger } from './ledger.ts';
 import type { Site } from './site.ts';
 
 /** A run as pages show it. */
-export interface Judged {
-  readonly run: RunRecord;
-  /** All zeros while `figures` is null. */
-  readonly report: Report;
-  /** Null during the first count. */
-  readonly figures: RunFigures | null;
-  /** Over the last minute. */
-  readonly perSecond: number;
-}
+export type Judged = ReturnType<typeof judge>;
 
 export function judge(
   site: Site,
@@ -28,7 +19,7 @@ export function judge(
   found: RunRecord,
   figures: RunFigures | null,
   campaign: CampaignShape | null = null,
-): Judged {
+) {
   const { run, isHeld } = figures ?? { run: found, isHeld: site.stats.isHeld(found) };
   const report = summarise(
     {
@@ -45,7 +36,15 @@ export function judge(
   );
   // The time left of a run in progress changes with the clock only.
   const perSecond = paceOf(figures?.lastMinute ?? 0, run.lastStartAtMs, site.context.now());
-  return { run, report, figures, perSecond };
+  return {
+    run,
+    /** All zeros while `figures` is null. */
+    report,
+    /** Null during the first count. */
+    figures,
+    /** Over the last minute. */
+    perSecond,
+  };
 }
 
 /** Judges runs one after the other, so that together they wait at most `patienceMs` for their counts. */

@@ -23,21 +23,7 @@ export interface OpenLedger extends Reader {
   readonly file: string;
 }
 
-/** Opens the ledger when it exists, and again when another file has replaced it. */
-export interface LedgerKeeper {
-  readonly path: string;
-  /**
-   * Null: none yet.
-   * @throws HandbillError as `openExistingLedger`
-   */
-  current(): OpenLedger | null;
-  /** Changes whenever another process has written, or the file is another one. Never throws. */
-  mark(): string;
-  /** Call it with every failure. A failed ledger is closed, and the next request after a pause opens it again. */
-  failed(error: unknown): void;
-  /** For good: a running pass finds no ledger. */
-  close(): void;
-}
+export type LedgerKeeper = ReturnType<typeof keepLedger>;
 
 /** Longest wait for a locked ledger: meanwhile no page is served. */
 const BUSY_TIMEOUT_MS = 250;
@@ -45,7 +31,8 @@ const BUSY_TIMEOUT_MS = 250;
 /** Pause before an unreadable ledger is opened again: after some failures the connection stays (failures.md, H1). */
 const PAUSE_MS = 1_000;
 
-export function keepLedger(path: string, now: () => number): LedgerKeeper {
+/** Opens the ledger when it exists, and again when another file has replaced it. */
+export function keepLedger(path: string, now: () => number) {
   let open: OpenLedger | null = null;
   let failure: { readonly error: unknown; readonly untilMs: number } | null = null;
   let isOver = false;
@@ -82,19 +69,25 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
 
   return {
     path: shownLedger(path),
+    /**
+     * Null: none yet.
+     * @throws HandbillError as `openExistingLedger`
+     */
     current,
+    /** Call it with every failure. A failed ledger is closed, and the next request after a pause opens it again. */
     failed,
-    mark() {
+    /** Changes whenever another process has written, or the file is another one. Never throws. */
+    mark(): string {
       try {
         const opened = current();
-        if (opened === null) return 'none';
-        return `${opened.file} ${opened.version()}`;
+        return opened === null ? 'none' : `${opened.file} ${opened.version()}`;
       } catch (error) {
         failed(error);
         return `failed ${error instanceof Error ? error.message : ''}`;
       }
     },
-    close() {
+    /** For good: a running pass finds no ledger. */
+    close(): void {
       isOver = true;
       letGo();
     },

@@ -4,16 +4,7 @@ import type { LedgerKeeper } from './ledger.ts';
 import { partElement } from './pages/layout.ts';
 import type { Made } from './site.ts';
 
-/** Sends changed parts to the open pages of runs in progress. */
-export interface Live {
-  /**
-   * Begins a stream of events. Listeners with the same key share each page.
-   * @param make the current page
-   */
-  listen(key: string, outgoing: ServerResponse, make: () => Promise<Made>): void;
-  readonly listeners: number;
-  close(): void;
-}
+export type Live = ReturnType<typeof createLive>;
 
 /** Interval of checks whether the ledger has changed: one for all listeners, none without any. */
 const TICK_MS = 400;
@@ -40,7 +31,8 @@ interface Group {
   restUntilMs: number;
 }
 
-export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
+/** Sends changed parts to the open pages of runs in progress. */
+export function createLive(keeper: Pick<LedgerKeeper, 'mark'>) {
   const groups = new Map<string, Group>();
   /** Streams by age, the oldest first, with the address of the client. */
   const clients = new Map<ServerResponse, string>();
@@ -94,12 +86,16 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
   };
 
   return {
-    get listeners() {
+    get listeners(): number {
       return clients.size;
     },
-    listen(key, outgoing, make) {
+    /**
+     * Begins a stream of events. Listeners with the same key share each page.
+     * @param make the current page
+     */
+    listen(key: string, outgoing: ServerResponse, make: () => Promise<Made>): void {
       if (clients.size >= MOST_LISTENERS) oldestOfMost(clients)?.destroy();
-      const group = groups.get(key) ?? createGroup(make);
+      const group = groups.get(key) ?? { ...NEW_GROUP, listeners: new Set(), make, sent: new Map() };
       groups.set(key, group);
       group.listeners.add(outgoing);
       clients.set(outgoing, outgoing.socket?.remoteAddress ?? '');
@@ -110,7 +106,7 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
       if (group.sent.size > 0) send(outgoing, partsEvent([...group.sent], group.said));
       timer ??= setInterval(tick, TICK_MS);
     },
-    close() {
+    close(): void {
       if (timer !== null) clearInterval(timer);
       timer = null;
       for (const { listeners } of groups.values()) for (const one of listeners) one.end();
@@ -126,19 +122,7 @@ function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerRespo
   return [...clients].find(([, client]) => counts.get(client) === most)?.[0];
 }
 
-function createGroup(make: () => Promise<Made>): Group {
-  return {
-    listeners: new Set(),
-    make,
-    sent: new Map(),
-    said: undefined,
-    mark: '',
-    isOld: true,
-    isMaking: false,
-    madeMs: 0,
-    restUntilMs: 0,
-  };
-}
+const NEW_GROUP = { said: undefined, mark: '', isOld: true, isMaking: false, madeMs: 0, restUntilMs: 0 };
 
 const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../ledger/records.ts';
-import type { NoPeople, RunPeople } from '../operations/run-people.ts';
+import type { NoPeople } from '../operations/run-people.ts';
 import { type Html, html } from '../util/escape.ts';
 import { IN_MANY_CELLS } from './search.ts';
 import type { Asked, Site } from './site.ts';
@@ -7,31 +7,26 @@ import type { Asked, Site } from './site.ts';
 /** A page that searches waits longer than one that is as useful with numbers: names follow there. */
 const PATIENCE_MS = { search: 10_000, page: 100 };
 
-export interface Names {
-  /** Null: the row has no name, or the ledger has no person in it any more. */
-  labelOf(row: number, key: string | null): string | null;
-  cellsOf(row: number, key: string | null): readonly (readonly [column: string, cell: string])[];
-  /** Rows of the list with these words; none for a short number, which many rows would hold by chance. */
-  find(text: string): Promise<ReadonlySet<number>>;
-  /** Why there are no names; null: there are. */
-  readonly why: NoPeople['why'] | null;
-}
+export type Names = Awaited<ReturnType<typeof namesOf>>;
 
 export async function namesOf(
   { people }: Site,
   { patienceMs }: Pick<Asked, 'patienceMs'>,
   run: RunRecord,
   waits = false,
-): Promise<Names> {
+) {
   const found = await people(run, waits ? PATIENCE_MS.search : Math.min(patienceMs, PATIENCE_MS.page));
   const known = 'why' in found ? null : found;
-  const of = (row: number, key: string | null): ReturnType<RunPeople['of']> =>
-    key === null ? null : (known?.of(row) ?? null);
+  const of = (row: number, key: string | null) => (key === null ? null : (known?.of(row) ?? null));
   return {
+    /** Why there are no names; null: there are. */
     why: 'why' in found ? found.why : null,
-    labelOf: (row, key) => of(row, key)?.label ?? null,
-    cellsOf: (row, key) => (of(row, key)?.cells ?? []).map((cell, i) => [known?.columns[i] ?? '', cell] as const),
-    find: async (text) => new Set(known === null || IN_MANY_CELLS.test(text) ? [] : await known.find(text)),
+    /** Null: the row has no name, or the ledger has no person in it any more. */
+    labelOf: (row: number, key: string | null) => of(row, key)?.label ?? null,
+    cellsOf: (row: number, key: string | null) =>
+      (of(row, key)?.cells ?? []).map((cell, i) => [known?.columns[i] ?? '', cell] as const),
+    /** Rows of the list with these words; none for a short number, which many rows would hold by chance. */
+    find: async (text: string) => new Set(known === null || IN_MANY_CELLS.test(text) ? [] : await known.find(text)),
   };
 }
 

@@ -4,23 +4,13 @@ import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { fold, holdsWords } from '../util/fold.ts';
 
 /** A search for a recipient: a line, a key, an address in any spelling, an id of the API. */
-export interface Search {
-  readonly text: string;
-  /** Whole keys, addresses and ids that it may mean. */
-  readonly names: readonly string[];
-  /** First line of a row. */
-  readonly line: number | null;
-  /** Part of a key or address; null: too short for one. */
-  readonly part: string | null;
-  /** Rows of the list that have its words, ascending. */
-  readonly rows: ReadonlySet<number>;
-}
+export type Search = NonNullable<ReturnType<typeof readSearch>>;
 
 const SHORTEST_PART = 4;
 const LONGEST_TEXT = 300;
 
 /** @param phone reads a number in any spelling; null if no search was given */
-export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<number> = new Set()): Search | null {
+export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<number> = new Set()) {
   const wanted = text.trim().slice(0, LONGEST_TEXT);
   if (wanted === '') return null;
   const number = phone(wanted);
@@ -39,9 +29,13 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
   const line = /^(?:line\s+)?(\d{1,9})$/i.exec(wanted)?.[1];
   return {
     text: wanted,
-    names: [...new Set(names)],
+    /** Whole keys, addresses and ids that it may mean. */
+    names: [...new Set(names)] as readonly string[],
+    /** First line of a row. */
     line: line === undefined ? null : Number(line),
+    /** Part of a key or address; null: too short for one. */
     part: part.length < SHORTEST_PART || 'e164' in number ? null : part,
+    /** Rows of the list that have its words, ascending. */
     rows,
   };
 }

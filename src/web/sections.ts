@@ -15,7 +15,7 @@ import {
   OUTCOME_WORDS,
   period,
   repliesText,
-  STATE_WORDS,
+  stateWord,
   uncountedWords,
   unmatchedLines,
   versionFacts,
@@ -85,7 +85,7 @@ export function runHead(shown: ShownRun, tools: Html | null = null, progress: Ht
   const when = ISO.test(occurrence)
     ? html`<time datetime="${occurrence}">${formats.instant(occurrence)}</time>`
     : occurrence;
-  return html`<div class="head"><h1>${campaign}</h1>${stateMark(state, STATE_WORDS[state].replace(/^(?:is|was) /, ''))}${tools}</div>
+  return html`<div class="head"><h1>${campaign}</h1>${stateMark(state, stateWord(state))}${tools}</div>
 <p class="soft">${environment} · ${when}. ${period(report, formats)}</p>
 ${verdictSection(shown)}${progress}${keptWords(report, formats).map((words) => html`<p>${words}</p>`)}
 `;

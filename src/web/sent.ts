@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { LIST_CODES, type Outcome, type SendDecision } from '../model.ts';
-
 import { previewRows } from '../operations/preview.ts';
 import { LARGEST_LIST_BYTES } from '../operations/run-people.ts';
 import type { PreviewRows } from '../plan/previewed.ts';

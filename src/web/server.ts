@@ -24,20 +24,6 @@ import { pausesBanner } from './pages/pauses.ts';
 import { unknownIn } from './pages/recipients.ts';
 import { noRun, notFound, runOf, type Site } from './site.ts';
 
-interface RunningPages {
-  readonly port: number;
-  /** Ends open streams, and resolves when everything is closed. */
-  close(): Promise<void>;
-}
-
-interface PagesOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Host names that other machines may use. */
-  readonly names: readonly string[];
-  readonly needs: (port: () => number) => AppNeeds;
-}
-
 const LONGEST_ADDRESS = 4_096;
 /** Closes a connection whose reader takes nothing for so long. Streams of events write more often. */
 const SILENT_MS = 60_000;
@@ -52,7 +38,14 @@ const TIMEOUTS = {
 };
 
 /** @throws HandbillError (exit status 2) if the port is not available */
-export async function startPages({ host, port, names, needs: make }: PagesOptions): Promise<RunningPages> {
+export async function startPages(options: {
+  readonly host: string;
+  readonly port: number;
+  /** Host names that other machines may use. */
+  readonly names: readonly string[];
+  readonly needs: (port: () => number) => AppNeeds;
+}) {
+  const { host, port, names, needs: make } = options;
   const needs = make(() => portOf(server));
   const app = createPagesApp(needs);
   const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
@@ -84,7 +77,8 @@ export async function startPages({ host, port, names, needs: make }: PagesOption
   }
   return {
     port: portOf(server),
-    async close() {
+    /** Ends open streams, and resolves when everything is closed. */
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       needs.live.close();
@@ -395,21 +389,14 @@ interface Session {
 }
 
 /** Signed-in users; all sessions end with the process. */
-interface Sessions {
-  /** 192 bits, made at the start. */
-  readonly token: string;
-  /** The header that signs a browser in; null: another token. */
-  signIn(token: string): string | null;
-  signOut(cookies: string | undefined): string;
-  of(cookies: string | undefined): Session | null;
-}
+type Sessions = ReturnType<typeof createSessions>;
 
 const BYTES = 24;
 /** One more sign-in ends the oldest session. */
 const MOST_SESSIONS = 100;
 
 /** @param port part of the name of the cookie: browsers send it to every port of a host */
-export function createSessions(port: () => number): Sessions {
+export function createSessions(port: () => number) {
   const token = randomBytes(BYTES).toString('base64url');
   const sessions = new Map<string, Session>();
   const name = (): string => `handbill_${port()}`;
@@ -417,8 +404,10 @@ export function createSessions(port: () => number): Sessions {
   const cookie = (value: string, more: { readonly maxAge?: number } = {}): string =>
     serialize(name(), value, { path: '/', httpOnly: true, sameSite: 'Strict', ...more });
   return {
+    /** 192 bits, made at the start. */
     token,
-    signIn(given) {
+    /** The header that signs a browser in; null: another token. */
+    signIn(given: string): string | null {
       if (!isSame(given, token)) return null;
       const id = randomBytes(BYTES).toString('base64url');
       sessions.set(id, { csrf: randomBytes(BYTES).toString('base64url'), notice: null });
@@ -426,11 +415,11 @@ export function createSessions(port: () => number): Sessions {
       if (sessions.size > MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
       return cookie(id);
     },
-    signOut(cookies) {
+    signOut(cookies: string | undefined): string {
       const id = idIn(cookies);
       if (id !== null) sessions.delete(id);
       return cookie('', { maxAge: 0 });
     },
-    of: (cookies) => sessions.get(idIn(cookies) ?? '') ?? null,
+    of: (cookies: string | undefined): Session | null => sessions.get(idIn(cookies) ?? '') ?? null,
   };
 }

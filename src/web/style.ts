@@ -12,12 +12,12 @@ const TOKENS = `
 --mono:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 --paper:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dde3ea;--panel:#f5f7fa;--field:#7b8694;--link:#1d5fae;--chosen:#dfeafa;
 --accepted:#1a8754;--rejected:#c9302c;--failed:#a8480f;--skipped:#6c7a8c;--deferred:#3b74c4;--in-doubt:#b58105;--pending:#8a6fc0;
---plain:#2f6fb5;--one:#2f6fb5;--two:#a8480f;--three:#1a8754;--four:#8a5fc0;--five:#8a6d00;--six:#b8336a;
+--plain:#2f6fb5;--one:#2f6fb5;--two:#a8480f;--three:#1a8754;--four:#8a5fc0;
 --warn:#8a5a00;--rim:#c4ccd6;--bubble:#e9eef5;--odd:#ffe08a;--odd-ink:#3d2c00}
 @media (prefers-color-scheme:dark){:root{
 --paper:#12171e;--ink:#e4e9f0;--soft:#9aa6b5;--line:#2b3440;--panel:#1a212a;--field:#6b7786;--link:#8ab8f2;--chosen:#1f3350;
 --accepted:#3fb37f;--rejected:#ef6b67;--failed:#e08a4f;--skipped:#8896a8;--deferred:#6fa3ea;--in-doubt:#e0b040;--pending:#ab94dd;
---plain:#6fa8e8;--one:#6fa8e8;--two:#e08a4f;--three:#3fb37f;--four:#b59ae6;--five:#d3b13c;--six:#ee7fae;
+--plain:#6fa8e8;--one:#6fa8e8;--two:#e08a4f;--three:#3fb37f;--four:#b59ae6;
 --warn:#e0b040;--rim:#4a5664;--bubble:#26313e;--odd:#6b5310;--odd-ink:#fff3cf}}
 ${TONES.map((tone) => `.tone-${tone}{--tone:var(--${tone})}`).join('')}`;
 
@@ -37,8 +37,8 @@ a:hover,p a:not(.button),dd a,h2 a,.legend a,#attention a{text-decoration:underl
 summary{cursor:pointer;min-height:1.5rem}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:var(--r4)}
 .soft{color:var(--soft)}
-.soft,.hint,.legend,time,.when{font-variant-numeric:tabular-nums}
-th .soft,td .soft,h2 .soft,.hint,.crumbs,.field>label,.field span,legend,thead th,footer,.back,.live,.menu p,.timeline .when,.timeline time{font-weight:400;font-size:var(--t13);color:var(--soft)}
+.soft,.legend,time,.when{font-variant-numeric:tabular-nums}
+th .soft,td .soft,h2 .soft,.crumbs,.field>label,.field span,legend,thead th,footer,.back,.live,.menu p,.timeline .when,.timeline time{font-weight:400;font-size:var(--t13);color:var(--soft)}
 .name{font-weight:600}
 .name,.nowrap,td time,p>time{white-space:nowrap}
 .hidden,.skip:not(:focus){position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -275,7 +275,6 @@ button:disabled{color:var(--soft);cursor:default;border-color:var(--line)}
 .finder{position:sticky;top:.75rem;min-width:0}
 #list{position:relative;height:min(max(100vh - 17rem,16rem),var(--full,100rem));min-height:4rem;overflow:auto;border:1px solid var(--line);border-radius:var(--r8);contain:strict}
 #list .rail{position:relative;width:100%}
-#list .none{padding:var(--s16);color:var(--soft)}
 .hit{position:absolute;inset:0 0 auto;padding:var(--s8) var(--s12);border-bottom:1px solid var(--line);border-left:4px solid transparent;cursor:pointer;overflow:hidden}
 .hit:hover{background:var(--panel)}
 .hit-top,.hit-sub{display:flex;gap:var(--s8);align-items:baseline;justify-content:space-between}

@@ -1,9 +1,4 @@
-interface TimeCounts<Name extends string> {
-  /** Events before the start count in the first slot. */
-  add(name: Name, atMs: number): void;
-  /** From the first slot in use to the last; empty when nothing was counted. */
-  slots(): readonly Slot<Name>[];
-}
+import { DAY_MS } from '../util/time.ts';
 
 export interface Slot<Name extends string> {
   readonly fromMs: number;
@@ -16,7 +11,7 @@ export interface Slot<Name extends string> {
  * stays flat. Slots begin at full seconds, minutes, hours or days in UTC.
  * @param startMs - in ms since 1970, as all times here
  */
-export function createTimeCounts<Name extends string>(names: readonly Name[], startMs: number): TimeCounts<Name> {
+export function createTimeCounts<Name extends string>(names: readonly Name[], startMs: number) {
   let width = 0;
   let widthMs = WIDTHS_MS[width] ?? 1_000;
   let first = Math.floor(startMs / widthMs);
@@ -42,7 +37,8 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
   };
 
   return {
-    add(name, atMs) {
+    /** Events before the start count in the first slot. */
+    add(name: Name, atMs: number): void {
       if (!Number.isFinite(atMs)) return;
       let at = Math.floor(Math.max(atMs, startMs) / widthMs) - first;
       if (at >= SLOTS) {
@@ -54,7 +50,8 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
       counts[at] = (counts[at] ?? 0) + 1;
       if (at > last) last = at;
     },
-    slots() {
+    /** From the first slot in use to the last; empty when nothing was counted. */
+    slots(): readonly Slot<Name>[] {
       const used = Array.from({ length: last + 1 }, (_, i) => i);
       const begin = used.findIndex((i) => held.some(([, counts]) => (counts[i] ?? 0) > 0));
       return used.slice(Math.max(0, begin)).map((i) => ({
@@ -70,7 +67,6 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
 const SLOTS = 240;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 /** Each divides the next, so that slots can be added up. */
 const WIDTHS_MS = [
   1_000,
@@ -82,8 +78,8 @@ const WIDTHS_MS = [
   HOUR,
   3 * HOUR,
   6 * HOUR,
-  DAY,
-  5 * DAY,
-  30 * DAY,
-  360 * DAY,
+  DAY_MS,
+  5 * DAY_MS,
+  30 * DAY_MS,
+  360 * DAY_MS,
 ];

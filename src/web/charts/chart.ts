@@ -13,7 +13,7 @@ import { OUTCOMES } from '../../model.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, type HtmlValue, html } from '../../util/escape.ts';
 
-export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
+export const TONES = ['plain', 'one', 'two', 'three', 'four', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
 
 export function toneClass(tone: Tone): string {
@@ -26,8 +26,6 @@ const MARKS: Readonly<Record<Tone, SymbolType>> = {
   two: symbolSquare,
   three: symbolTriangle,
   four: symbolDiamond,
-  five: symbolWye,
-  six: symbolStar,
   accepted: symbolCircle,
   rejected: symbolCross,
   failed: symbolTriangle,

@@ -4,29 +4,10 @@ import { applyDelta, type Delta, FIELD_END, ROW_END, tokensOf } from '../preview
 import type { RowView } from '../preview/nodes.ts';
 import type { Searched } from './preview-search.ts';
 
-export interface Rows {
-  readonly about: About;
-  readonly count: number;
-  readonly blocks: readonly Block[];
-  line(row: number): number;
-  /** The number of the row's combination of filter values. */
-  facets(row: number): number;
-  /** Address, key (empty where it is the address), other searched text, label, then the cells. */
-  fields(row: number): readonly string[];
-  view(row: number): Promise<RowView & { readonly bodies: readonly string[] }>;
-}
-
-/** Some thousand rows in list order. */
-interface Block {
-  readonly first: number;
-  readonly lines: Uint32Array;
-  readonly facets: Uint32Array;
-  fields(row: number): readonly string[];
-  searched(): Searched;
-}
+export type Rows = Awaited<ReturnType<typeof readRows>>;
 
 /** Reads the index out of the page, and empties its elements to free memory. */
-export async function readRows(page: Document): Promise<Rows> {
+export async function readRows(page: Document) {
   const about = JSON.parse(page.getElementById('about')?.textContent ?? '{}') as About;
   const elements = [...page.querySelectorAll<HTMLScriptElement>('script.index')];
   const blocks = await Promise.all(
@@ -38,24 +19,26 @@ export async function readRows(page: Document): Promise<Rows> {
   );
   const last = blocks.at(-1);
   const count = last === undefined ? 0 : last.first + last.lines.length;
-  const blockAt = (row: number): Block | undefined => blocks[lastUpTo(blocks, row)];
-  const views = createViews(page);
+  const blockAt = (row: number) => blocks[lastUpTo(blocks, row)];
+  const valueAt = (of: 'lines' | 'facets', row: number): number => {
+    const block = blockAt(row);
+    return block?.[of][row - block.first] ?? 0;
+  };
   return {
     about,
     count,
     blocks,
-    line: (row) => valueAt(blockAt(row), 'lines', row),
-    facets: (row) => valueAt(blockAt(row), 'facets', row),
-    fields: (row) => blockAt(row)?.fields(row) ?? [],
-    view: views,
+    line: (row: number) => valueAt('lines', row),
+    /** The number of the row's combination of filter values. */
+    facets: (row: number) => valueAt('facets', row),
+    /** Address, key (empty where it is the address), other searched text, label, then the cells. */
+    fields: (row: number): readonly string[] => blockAt(row)?.fields(row) ?? [],
+    view: createViews(page),
   };
 }
 
-function valueAt(block: Block | undefined, of: 'lines' | 'facets', row: number): number {
-  return block?.[of][row - block.first] ?? 0;
-}
-
-function blockOf(first: number, text: string): Block {
+/** Some thousand rows in list order. */
+function blockOf(first: number, text: string) {
   const end = text.indexOf('\n');
   const numbers = JSON.parse(text.slice(0, end)) as { readonly lines: number[]; readonly facets: number[] };
   const lines = new Uint32Array(numbers.lines.length);
@@ -71,11 +54,11 @@ function blockOf(first: number, text: string): Block {
     first,
     lines,
     facets: Uint32Array.from(numbers.facets),
-    fields(row) {
+    fields(row: number): readonly string[] {
       rows ??= fields.split(ROW_END);
       return (rows[row - first] ?? '').split(FIELD_END);
     },
-    searched() {
+    searched(): Searched {
       searched ??= searchedOf(fields, lines);
       return searched;
     },
@@ -96,7 +79,7 @@ function searchedOf(fields: string, lines: Uint32Array): Searched {
 
 const KEPT = 4;
 
-function createViews(page: Document): Rows['view'] {
+function createViews(page: Document) {
   const blocks = [...page.querySelectorAll<HTMLScriptElement>('script.views')].map((element) => ({
     first: Number(element.dataset['first']),
     element,
@@ -110,7 +93,7 @@ function createViews(page: Document): Rows['view'] {
     for (const old of kept.keys()) if (kept.size > KEPT) kept.delete(old);
     return block;
   };
-  return async (row) => {
+  return async (row: number): Promise<RowView & { readonly bodies: readonly string[] }> => {
     const index = lastUpTo(blocks, row);
     const texts = await unpacked(index);
     const [head = '', ...bodies] = whole(texts, row - (blocks[index]?.first ?? 0)).split('\n');

@@ -71,15 +71,8 @@ const NONE = 'none';
 
 export const FILTER_NAMES: readonly string[] = FILTERS.map(([name]) => name);
 
-interface Filters {
-  chosen(): Readonly<Record<string, string>>;
-  choose(values: Readonly<Record<string, string>>): void;
-  /** By number of facets whether its rows are shown; null: all are. */
-  accepted(): Uint8Array | null;
-}
-
 /** Offers filters only where rows differ, each value with its number of rows. */
-export function createFilters(rows: Rows, place: HTMLElement, onChange: () => void): Filters {
+export function createFilters(rows: Rows, place: HTMLElement, onChange: () => void) {
   const { facets } = rows.about;
   const counts = new Uint32Array(facets.length);
   for (const block of rows.blocks) for (const number of block.facets) counts[number] = (counts[number] ?? 0) + 1;
@@ -96,16 +89,17 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
     return [{ name, select, of }];
   });
   return {
-    chosen: () =>
+    chosen: (): Readonly<Record<string, string>> =>
       Object.fromEntries(selects.flatMap(({ name, select }) => (select.value === '' ? [] : [[name, select.value]]))),
-    choose(values) {
+    choose(values: Readonly<Record<string, string>>): void {
       for (const { name, select } of selects) {
         select.value = values[name] ?? '';
         // A value that no row has clears the filter.
         if (select.selectedIndex === -1) select.value = '';
       }
     },
-    accepted() {
+    /** By number of facets whether its rows are shown; null: all are. */
+    accepted(): Uint8Array | null {
       const asked = selects.filter(({ select }) => select.value !== '');
       if (asked.length === 0) return null;
       return Uint8Array.from(facets, (one) =>

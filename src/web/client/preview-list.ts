@@ -15,17 +15,7 @@ const ROW_REM = 3.6;
 const MOST_PX = 15_000_000;
 
 /** The list of matching rows: only visible ones are elements, however many there are. */
-interface List {
-  show(hits: Uint32Array<ArrayBuffer>): void;
-  choose(place: number): void;
-  chosen(): number;
-  /** Visible rows. */
-  page(): number;
-  /** Most rows of a list; beyond that the user must search. */
-  readonly most: number;
-}
-
-export function createList(rows: Rows, box: HTMLElement, onPick: (place: number) => void): List {
+export function createList(rows: Rows, box: HTMLElement, onPick: (place: number) => void) {
   const rowPx = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * ROW_REM);
   const most = Math.floor(MOST_PX / rowPx);
   const rail = document.createElement('div');
@@ -83,10 +73,12 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
   virtualizer._didMount();
   virtualizer._willUpdate();
   return {
+    /** Most rows of a list; beyond that the user must search. */
     most,
     chosen: () => chosen,
+    /** Visible rows. */
     page: () => Math.max(1, Math.floor(box.clientHeight / rowPx) - 1),
-    show(next) {
+    show(next: Uint32Array<ArrayBuffer>): void {
       hits = next;
       chosen = 0;
       shown.clear();
@@ -96,7 +88,7 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
       virtualizer._willUpdate();
       draw();
     },
-    choose(place) {
+    choose(place: number): void {
       chosen = place;
       virtualizer.measure();
       virtualizer.scrollToIndex(place, { align: 'auto' });

@@ -1,8 +1,3 @@
-interface Parts {
-  readonly parts: readonly (readonly [id: string, markup: string])[];
-  readonly said: string;
-}
-
 /** The shortest time between two announcements to screen readers, so that the page can also be read. */
 const SAY_EVERY_MS = 10_000;
 
@@ -20,7 +15,7 @@ function follow(address: string): void {
     );
     source.addEventListener('parts', (event) => {
       show('live', 'Live');
-      const { parts, said } = JSON.parse(event.data) as Parts;
+      const { parts, said } = JSON.parse(event.data) as { parts: [id: string, markup: string][]; said: string };
       for (const [id, markup] of parts) put(id, markup);
       say(said);
     });
@@ -121,9 +116,7 @@ function attributes(old: Element, fresh: Element): void {
 
 /** Matches rows of a table by link, fields by label, anything else by kind. */
 function isLike(a: Node, b: Node): boolean {
-  if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
-  const [mine, its] = [nameOf(a), nameOf(b)];
-  return mine === its;
+  return a.nodeType === b.nodeType && a.nodeName === b.nodeName && nameOf(a) === nameOf(b);
 }
 
 function nameOf(node: Node): string {
@@ -312,8 +305,7 @@ function offerChoices(): void {
     const button = target.closest<HTMLButtonElement>('button[name=cause]');
     if (button !== null) {
       event.preventDefault();
-      const cause = button.value;
-      const meant = boxes.filter((box) => cause === '' || box.dataset['cause'] === cause);
+      const meant = boxes.filter((box) => button.value === '' || box.dataset['cause'] === button.value);
       const isAll = meant.every(({ checked }) => checked);
       for (const box of meant) box.checked = !isAll;
     } else if (target instanceof HTMLInputElement && target.matches(CHOICES)) {

@@ -1,31 +1,28 @@
 import { parseAccept } from 'hono/utils/accept';
-import { createFormats as formatsIn, type Formats as ReportFormats } from '../../report/locale.ts';
+import { createFormats as formatsIn } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createDayOf, DAY_MS } from '../../util/time.ts';
 
-/** Numbers and times as the reader's locale writes them; the words of pages are English. */
-export interface Formats extends ReportFormats {
-  /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
-  time(value: number | string | null): Html;
-  /** An instant near `nowMs`, to the minute: `tomorrow 09:00`, `Mon 23 Nov, 09:00`. */
-  soon(ms: number, nowMs: number): Html;
-}
+export type Formats = ReturnType<typeof createFormats>;
 
-function createFormats(locale: string, timeZone: string): Formats {
+/** Numbers and times as the reader's locale writes them; the words of pages are English. */
+function createFormats(locale: string, timeZone: string) {
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   // The name of a month is in another language than the page.
-  const language = /^en\b/.test(locale) ? null : html` lang="${locale}"`;
+  const language = !/^en\b/.test(locale) && html` lang="${locale}"`;
   const days = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone });
   const own = formatsIn(locale, timeZone);
   const dayOf = createDayOf(timeZone);
   return {
     ...own,
-    soon(ms, nowMs) {
+    /** An instant near `nowMs`, to the minute: `tomorrow 09:00`, `Mon 23 Nov, 09:00`. */
+    soon(ms: number, nowMs: number): Html {
       const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
       const day = ahead === 0 ? '' : ahead === 1 ? 'tomorrow ' : `${days.format(ms)}, `;
-      return html`<time datetime="${new Date(ms).toISOString()}"${ahead < 2 ? null : language}>${day}${own.clock(ms)}</time>`;
+      return html`<time datetime="${new Date(ms).toISOString()}"${ahead >= 2 && language}>${day}${own.clock(ms)}</time>`;
     },
-    time(value) {
+    /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
+    time(value: number | string | null): Html {
       const ms = typeof value === 'string' ? Date.parse(value) : value;
       if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
       return html`<time datetime="${new Date(ms).toISOString()}"${language}>${times.format(ms)}</time>`;

@@ -37,7 +37,8 @@ export const makeNow: MakePage = async (site, open, { view, query, patienceMs })
   const pressing = open === null ? [] : [...latest].filter((run) => isPressing(site, open, run));
   const pressed = [...(await judges.of(pressing.slice(0, MOST_PRESSING))), ...left];
   const doubts = await doubtCounts(site, open);
-  const others = [...waiting(view, doubts, toReview(open, view.formats)), ...(await unsent(site))];
+  const waits = [...waiting(view, doubts, toReview(open, view.formats)), ...(await unsent(site))];
+  const others = waits.filter((line) => line !== false);
   const newest = await judges.of(shown.flatMap((runs) => runs[0] ?? []));
   const rows = newest.map((one, i) => campaignCells(view, one, shown[i] ?? [], doubts.counts));
   const search = all.length > 0 && searchForm('/', 'Campaigns', 'Campaign or environment', q);
@@ -115,17 +116,17 @@ function attentionSection({ formats }: View, pressed: readonly Judged[], more: n
 function waiting({ formats }: View, { counts, total }: { counts: Counts; total: number }, replies: string) {
   const unclear = html`<a href="/doubt">${formats.count(total, 'recipient')} in doubt</a> in ${formats.count(counts.size, 'run')}: they may or may not have the message.`;
   const unread = html`<a href="${address(['replies'], { meaning: 'review' })}">Replies to read: ${replies}</a>`;
-  return [...(total > 0 ? [unclear] : []), ...(replies === '' ? [] : [unread])];
+  return [total > 0 && unclear, replies !== '' && unread];
 }
 
 /** Recipients in doubt, by the id of the run. */
 type Counts = ReadonlyMap<string, number>;
 
-async function unsent(site: Site): Promise<readonly Html[]> {
+async function unsent(site: Site) {
   const { missed, refused } = await site.coming();
   const late = html`<a href="/campaigns">Not sent in time, in the last 31 days: ${missed.length}</a>`;
   const unread = html`Campaigns with a schedule that cannot be read: ${refused.length}. <code>handbill validate</code> says why.`;
-  return [...(missed.length > 0 ? [late] : []), ...(refused.length > 0 ? [unread] : [])];
+  return [missed.length > 0 && late, refused.length > 0 && unread];
 }
 
 /** The next time of each campaign, and all of the coming days, with as many people as the last time. */

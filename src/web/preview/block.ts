@@ -24,14 +24,7 @@ export interface PackedRow {
   readonly like: string;
 }
 
-interface Packer {
-  add(row: PackedRow): void;
-  /** Full elements, as markup; empty if there are none. */
-  ready(): string;
-  rest(): string;
-}
-
-export function createPacker(): Packer {
+export function createPacker() {
   const blocks = { index: createIndex(), views: createViews() };
   let full = '';
   let rows = 0;
@@ -47,14 +40,15 @@ export function createPacker(): Packer {
     return markup;
   };
   return {
-    add(row) {
+    add(row: PackedRow): void {
       blocks.index.add(row, rows);
       blocks.views.add(row, rows);
       rows += 1;
       flush((block) => block.isFull());
     },
+    /** Full elements, as markup; empty if there are none. */
     ready,
-    rest() {
+    rest(): string {
       flush((block) => !block.isEmpty());
       return ready();
     },
@@ -154,27 +148,20 @@ function element(kind: 'index' | 'views', first: number, block: Buffer): string 
   return `<script type="application/octet-stream" class="${kind}" data-first="${first}">${base64}</script>\n`;
 }
 
-export interface Values {
-  /** Reads up to these rows, and drops those before them. */
-  between(first: number, last: number): Promise<void>;
-  /** Empty if the row is missing, or could not be read. Call it in list order. */
-  of(row: number, line: number): readonly string[];
-  close(): Promise<void>;
-}
-
 const NONE: readonly string[] = [];
 
 /**
  * Reads the list again: decisions hold cells only for recipients who get a message, but readers look at others, too.
  * @throws HandbillError as `openList`
  */
-export async function openValues(spec: ListSpec): Promise<Values> {
+export async function openValues(spec: ListSpec) {
   const list = await openList(spec);
   const batches = list.rows();
   let rows: readonly Row[] = [];
   let at = 0;
   return {
-    async between(first, last) {
+    /** Reads up to these rows, and drops those before them. */
+    async between(first: number, last: number): Promise<void> {
       // Drops skipped rows before this one.
       while (at < rows.length && (rows[at]?.row ?? first) < first) at += 1;
       while ((rows.at(-1)?.row ?? -1) < last) {
@@ -185,7 +172,8 @@ export async function openValues(spec: ListSpec): Promise<Values> {
         at = 0;
       }
     },
-    of(row, line) {
+    /** Empty if the row is missing, or could not be read. Call it in list order. */
+    of(row: number, line: number): readonly string[] {
       let found = rows[at];
       while (found !== undefined && found.row < row) {
         at += 1;
@@ -194,7 +182,7 @@ export async function openValues(spec: ListSpec): Promise<Values> {
       // If the list was changed meanwhile, another recipient is in this row.
       return found?.row === row && found.line === line ? (found.values ?? NONE) : NONE;
     },
-    async close() {
+    async close(): Promise<void> {
       await batches.return(undefined);
       await list.close();
     },

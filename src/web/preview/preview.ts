@@ -7,7 +7,7 @@ import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
 import type { About, Facets } from './about.ts';
-import { createPacker, openValues, type PackedRow, type Values } from './block.ts';
+import { createPacker, openValues, type PackedRow } from './block.ts';
 import { previewFacts } from './facts.ts';
 import { nodeHtml } from './message-html.ts';
 import { columnsNode, requestNode, withMore } from './nodes.ts';
@@ -20,7 +20,7 @@ import { summarySection } from './summary.ts';
  * summary, the first messages for browsers without scripts, and the script follow.
  * @throws any error of reading the rows; HandbillError if the list changes its form meanwhile
  */
-async function* previewPage(source: PreviewRows, options: { readonly facts: () => ReturnType<typeof previewFacts> }) {
+export async function* previewHtml(source: PreviewRows): AsyncGenerator<string> {
   const { campaign, occurrence } = source.plan;
   const title = `Preview of ${campaign.name} (${occurrence})`;
   const script = clientScript('preview');
@@ -32,8 +32,8 @@ async function* previewPage(source: PreviewRows, options: { readonly facts: () =
   const { rows, warned } = yield* rowElements(source, facets, heads, first);
   const { estimate } = source.result();
   yield html`<main>
-${summarySection(source, options.facts(), rows < estimate.rows ? null : warned)}
-${messagesSection({ first, rows, of: estimate.rows }, source.formats)}
+${summarySection(source, previewFacts(source), rows < estimate.rows ? null : warned)}
+${messagesSection(first, rows, estimate.rows, source.formats)}
 </main>
 ${aboutElement(source, facets.all(), heads.all())}
 `.markup;
@@ -55,9 +55,10 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
         const { decision } = row;
         const isMeant = decision.decision === 'send' || decision.decision === 'defer';
         const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
-        packer.add(
-          packedRow(row, { values, labelOf, warnings }, facets, heads, source, count < STATIC_ROWS ? first : null),
-        );
+        const cells = decision.decision === 'send' ? decision.recipient.values : values.of(decision.row, decision.line);
+        const label = cells.length === 0 ? null : labelOf(cells);
+        const facts = { warnings, label };
+        packer.add(packedRow(row, cells, facts, facets, heads, source, count < STATIC_ROWS ? first : null));
         count += 1;
         if (warnings.length > 0) warned += 1;
       }
@@ -73,19 +74,14 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
 
 const NO_WARNINGS: readonly Diagnostic[] = [];
 
-interface RowFacts {
-  readonly values: Values;
-  readonly labelOf: (cells: readonly string[]) => string | null;
-  readonly warnings: readonly Diagnostic[];
-}
-
 function displayOf({ plan }: Pick<PreviewRows, 'plan'>) {
   return compileDisplay(plan.campaign, plan.columns).display;
 }
 
 function packedRow(
   row: Previewed,
-  { values, labelOf, warnings }: RowFacts,
+  cells: readonly string[],
+  facts: Parameters<typeof rowView>[1],
   facets: FacetTable,
   heads: Heads,
   source: PreviewRows,
@@ -93,9 +89,7 @@ function packedRow(
 ): PackedRow {
   const { decision } = row;
   const send = decision.decision === 'send' ? decision : null;
-  const cells = send?.recipient.values ?? values.of(decision.row, decision.line);
-  const label = cells.length === 0 ? null : labelOf(cells);
-  const view = rowView(row, { warnings, label }, source, heads);
+  const view = rowView(row, facts, source, heads);
   const bodies = [...(row.request === null ? [] : [row.request]), ...row.fallbacks].map(({ body }) => body);
   const { to, key, line } = decision;
   if (first !== null) {
@@ -107,8 +101,8 @@ function packedRow(
   }
   return {
     line,
-    facets: facets.numberOf(decision, warnings),
-    fields: [to ?? '', key === to ? '' : (key ?? ''), searchedToo(to, cells, send), label ?? '', ...cells],
+    facets: facets.numberOf(decision, facts.warnings),
+    fields: [to ?? '', key === to ? '' : (key ?? ''), searchedToo(to, cells, send), facts.label ?? '', ...cells],
     // A body is one line: kept as it is, because its very bytes are what is shown.
     view: [JSON.stringify(view), ...bodies].join('\n'),
     like: send?.variant ?? '',
@@ -162,14 +156,9 @@ function aboutElement(
   return html`<script type="application/json" id="about">${new Html(json)}</script>`;
 }
 
-interface Shown {
-  readonly first: readonly Html[];
-  readonly rows: number;
-  readonly of: number;
-}
-
-function messagesSection({ first, rows, of }: Shown, { number, count }: Formats): Html {
-  const part = rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${count(of, 'row')}.</p>` : null;
+/** @param of - rows of the list, of which the page may have only a part */
+function messagesSection(first: readonly Html[], rows: number, of: number, { number, count }: Formats): Html {
+  const part = rows < of && html`<p class="soft">This page holds ${number(rows)} of the ${count(of, 'row')}.</p>`;
   const note = `The first ${number(first.length)} of ${count(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;
   return html`<section id="messages" aria-labelledby="messages-title">
 <h2 class="hidden" id="messages-title">Messages</h2>
@@ -186,10 +175,7 @@ ${part}<div id="browse" hidden>
 <div class="steer" role="toolbar" aria-label="Which message">
 <button type="button" id="previous" aria-label="Previous recipient">←</button><button type="button" id="next" aria-label="Next recipient">→</button>
 <span id="place" class="soft"></span>
-${JUMPS.map(
-  ([id, name]) => html`<button type="button" id="${id}" hidden>${name}</button>
-`,
-)}<button type="button" id="compare" aria-pressed="false" hidden>Compare<span class="wide-only"> variants</span></button>
+${JUMPS.map(([id, name]) => html`<button type="button" id="${id}" hidden>${name}</button>\n`)}<button type="button" id="compare" aria-pressed="false" hidden>Compare<span class="wide-only"> variants</span></button>
 </div>
 <div id="detail" role="region" aria-label="The chosen recipient" tabindex="-1"></div>
 </div>
@@ -222,7 +208,3 @@ const HELP: Html = html`<details class="help" id="help"><summary>Keys</summary>
 <dt><kbd>?</kbd></dt><dd>this list</dd>
 </dl>
 </details>`;
-
-export function previewHtml(preview: PreviewRows): AsyncGenerator<string> {
-  return previewPage(preview, { facts: () => previewFacts(preview) });
-}

@@ -102,17 +102,14 @@ function requestsOf({ decision, request, fallbacks }: Previewed, heads: Heads): 
   return [...own, ...fallbacks.map((one, i) => [fallbackName(decision, i), heads.numberOf(one)] as const)];
 }
 
-/** The lines above the bodies of requests, each once: most campaigns have one. */
-export interface Heads {
-  numberOf(_request: SendRequest): number;
-  all(): readonly string[];
-}
+export type Heads = ReturnType<typeof createHeads>;
 
-export function createHeads(): Heads {
+/** The lines above the bodies of requests, each once: most campaigns have one. */
+export function createHeads() {
   const all: string[] = [];
   return {
-    all: () => all,
-    numberOf({ form: { url, contentType } }) {
+    all: (): readonly string[] => all,
+    numberOf({ form: { url, contentType } }: SendRequest): number {
       const head = `POST ${url}, content-type: ${contentType}`;
       const known = all.indexOf(head);
       return known === -1 ? all.push(head) - 1 : known;
@@ -125,18 +122,15 @@ function fallbackName({ fallbacks }: SendDecision, index: number): string {
   return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_TABLE[channel].label}`;
 }
 
-export interface FacetTable {
-  numberOf(_decision: Decision, _warnings: readonly Diagnostic[]): number;
-  all(): readonly Facets[];
-}
+export type FacetTable = ReturnType<typeof createFacetTable>;
 
-export function createFacetTable(source: Pick<PreviewRows, 'plan'>): FacetTable {
+export function createFacetTable(source: Pick<PreviewRows, 'plan'>) {
   const numbers = new Map<string, number>();
   const all: Facets[] = [];
   const { channel } = source.plan.campaign;
   return {
-    all: () => all,
-    numberOf(decision, warnings) {
+    all: (): readonly Facets[] => all,
+    numberOf(decision: Decision, warnings: readonly Diagnostic[]): number {
       const send = decision.decision === 'send' ? decision : null;
       const codes = codesOf(warnings);
       // Contains only handbill's words, and names of variants, which have no spaces.

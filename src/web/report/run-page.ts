@@ -1,11 +1,9 @@
 import type { DeliveryRecord, Ledger } from '../../ledger/ledger.ts';
 import type { RunRecord } from '../../ledger/records.ts';
-import type { Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
-import { countedRows, isChosen, type RowFilter } from '../../operations/report.ts';
+import type { Delivery, Outcome, ReplyMeaning } from '../../model.ts';
+import { countedRows, isChosen, type RowFilter, type Summary } from '../../operations/report.ts';
 import { createReferences } from '../../plan/expand.ts';
-import type { Feedback } from '../../report/deliveries.ts';
 import { LOST } from '../../report/fold-delivery.ts';
-import type { ReportOptions } from '../../report/record.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Meter, metered } from '../../util/long-work.ts';
 import { reportPage } from './report.ts';
@@ -19,26 +17,22 @@ interface PageOptions extends RowFilter {
   readonly turn?: () => Promise<void> | undefined;
 }
 
-interface PageSummary {
-  readonly plain: () => Report;
-  readonly reportOf: (feedback: Feedback) => Report;
-  readonly options: ReportOptions;
-}
-
 /** The page of a run, with one pass over its list. Counts recipients outside the filter, but does not list them. */
 export async function* runPage(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'findRun' | 'hold' | 'outcomes' | 'versionsBefore'>,
   found: RunRecord,
   options: PageOptions,
-  { plain, reportOf, options: shown }: PageSummary,
+  { plain, reportOf, options: shown }: Pick<Summary, 'options' | 'plain' | 'reportOf'>,
 ): AsyncGenerator<string> {
   // Held until the list was counted: a reader of the page may be slow.
   using moment = new DisposableStack();
   moment.use(ledger.hold());
   const run = ledger.findRun(found) ?? found;
   const { rows: all, counts } = countedRows(ledger, run, shown.referenceOf);
-  const timesOf = returnTimes(ledger, run);
   const { nowMs, turn, meter } = options;
+  const replies = await readReplies(ledger, run, turn);
+  // The events of a purged run are deleted.
+  const timesOf = run.purgedAtMs === null ? { timesOf: returnTimes(ledger, run, replies.times) } : {};
   const rows = meter === undefined ? all : metered(all, meter);
   yield* reportPage(plain(), turn === undefined ? rows : inTurns(rows, turn), {
     ...shown,
@@ -49,20 +43,28 @@ export async function* runPage(
       return report;
     },
     isListed: (outcome) => isChosen(outcome, options),
-    replies: await countReplies(ledger, run, turn),
+    replies: replies.counts,
     addresses: options.full ? 'whole' : 'masked',
-    ...(timesOf === null ? {} : { timesOf }),
+    ...timesOf,
   });
 }
 
-/** Replies to the messages of a run by meaning: that of the reviewer, else the one read from the text. */
-async function countReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRecord, turn: PageOptions['turn']) {
+/**
+ * Replies to the messages of a run by meaning, that of the reviewer or else the one read from the text, and when the
+ * first reply to each row came.
+ */
+async function readReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRecord, turn: PageOptions['turn']) {
   const counts: Record<ReplyMeaning, number> = { 'opt-out': 0, 'opt-in': 0, review: 0, answer: 0 };
+  const times = new Map<number, number>();
   for (const batch of events.replies({ runs: [number] })) {
-    for (const { meaning, review } of batch) counts[review?.meaning ?? meaning] += 1;
+    for (const { meaning, review, answers, atMs, receivedAtMs } of batch) {
+      counts[review?.meaning ?? meaning] += 1;
+      const at = atMs ?? receivedAtMs;
+      if (answers !== null) times.set(answers.row, Math.min(at, times.get(answers.row) ?? at));
+    }
     await turn?.();
   }
-  return counts;
+  return { counts, times };
 }
 
 async function* inTurns<T>(items: Iterable<T>, turn: NonNullable<PageOptions['turn']>): AsyncGenerator<T> {
@@ -73,12 +75,14 @@ async function* inTurns<T>(items: Iterable<T>, turn: NonNullable<PageOptions['tu
 }
 
 /**
- * The times of the reports and replies about a recipient, as written in them, else of their arrival. Null for a purged
- * run, whose events are deleted. A row costs two look-ups, about 4 us, and a reply some bytes of memory.
+ * The times of the reports and replies about a recipient, as written in them, else of their arrival. A row costs two
+ * look-ups, about 4 us, and a reply some bytes of memory.
  */
-function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord): ((outcome: Outcome) => ReturnTimes) | null {
-  if (run.purgedAtMs !== null) return null;
-  const replied = replyTimes(events, run);
+function returnTimes(
+  { events }: Pick<Ledger, 'events'>,
+  run: RunRecord,
+  replied: ReadonlyMap<number, number>,
+): (outcome: Outcome) => ReturnTimes {
   const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
   return (outcome) => {
     const { row, key, delivery = null } = outcome;
@@ -103,22 +107,6 @@ const ARRIVED: ReadonlySet<Delivery> = new Set(['delivered', 'read']);
 const ANSWERS: ReadonlySet<Delivery> = new Set(['replied', 'opted-out']);
 
 function firstOf(reports: readonly DeliveryRecord[], isMeant: (report: DeliveryRecord) => boolean): number | null {
-  let first: number | null = null;
-  for (const report of reports) {
-    const atMs = report.atMs ?? report.receivedAtMs;
-    if (isMeant(report) && (first === null || atMs < first)) first = atMs;
-  }
-  return first;
-}
-
-function replyTimes(events: Ledger['events'], run: RunRecord): ReadonlyMap<number, number> {
-  const times = new Map<number, number>();
-  for (const batch of events.replies({ runs: [run.number] })) {
-    for (const { answers, atMs, receivedAtMs } of batch) {
-      if (answers === null) continue;
-      const at = atMs ?? receivedAtMs;
-      times.set(answers.row, Math.min(at, times.get(answers.row) ?? at));
-    }
-  }
-  return times;
+  const times = reports.filter(isMeant).map(({ atMs, receivedAtMs }) => atMs ?? receivedAtMs);
+  return times.length === 0 ? null : Math.min(...times);
 }

@@ -1,0 +1,31 @@
+import { type Column, proseWidth, table } from '../util/table.ts';
+import { type Formats, PLAIN } from './locale.ts';
+
+/** A column of the terminal, about one item in each line. */
+export interface ReportColumn<T> extends Column {
+  /** Columns of the narrowest terminal that shows it. */
+  readonly least: number;
+  cell(item: T, formats: Formats): string;
+  /** Absent, or true for some item: the column is shown. */
+  wanted?(item: T): boolean;
+}
+
+/** A column of numbers. */
+export function figures<T>(title: string, least: number, of: (item: T) => number): ReportColumn<T> {
+  return { title, align: 'right', least, cell: (item, { number }) => number(of(item)) };
+}
+
+/** One line for each item, within the width: a narrow terminal gets fewer columns. */
+export function reportTable<T>(
+  items: readonly T[],
+  columns: readonly ReportColumn<T>[],
+  width: number,
+  formats: Formats = PLAIN,
+): string {
+  if (items.length === 0) return '';
+  const shown = columns.filter(
+    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || items.some(wanted)),
+  );
+  const rows = items.map((item) => shown.map(({ cell }) => cell(item, formats)));
+  return table(rows, shown, { width, indent: 2 });
+}
