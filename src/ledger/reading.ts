@@ -4,7 +4,7 @@ import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { FELL_BACK, type RowState, type RunRecord, reporting } from './records.ts';
+import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 1000;
@@ -40,14 +40,14 @@ export function reader(
       AND (state = 'accepted' OR state = 'rejected' OR state = 'failed' OR state = 'in-doubt')`,
   );
   const nextRows = connection.query(
-    reporting(`SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
+    `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
       encoding, cost_micros, updated_at, claimed_at, delivery,
       CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from,
-      version, BY_REPORT
+      version, by_report
       FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (instr(coalesce(?6, ' ' || state || ' '), ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
-      ORDER BY row LIMIT ?5`),
+      ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
     `SELECT row, key, state, reason, channel, address, resend, variant FROM recipients
@@ -219,7 +219,7 @@ export function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'versi
   return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
 }
 
-/** @param byReport - as `BY_REPORT` of `reporting` */
+/** @param byReport - the column `by_report` */
 export function fellBackBy(byReport: unknown): Pick<Outcome, 'byReport'> {
   return Number(byReport) === 1 ? { byReport: true } : {};
 }

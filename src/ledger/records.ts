@@ -22,13 +22,6 @@ import type {
 /** Reason of a `rejected` row whose recipient could not receive its step: the row of the next step decides. */
 export const FELL_BACK = 'fell-back';
 
-const BY_REPORT = `CASE WHEN recipients.state = 'rejected' AND reason = 'fell-back' AND resolved_by = 'report' THEN 1 ELSE 0 END`;
-
-/** A statement with `BY_REPORT`: 1 where a delivery report let a row fall back whose message the API had accepted, else 0. */
-export function reporting(sql: string): string {
-  return sql.replaceAll('BY_REPORT', BY_REPORT);
-}
-
 /** A schedule as text, and when it was first seen, in ms since 1970. */
 export interface SeenSchedule {
   readonly schedule: string;

@@ -69,6 +69,7 @@ export const TABLES: readonly string[] = [
   // doubt: a report that quotes the text can resolve one without an id. `delivery` keeps the result of a message when a
   // purge deletes its events. `posted_from` is the stand-in that claimed it last: ids of the API
   // are those of its account. `version` is that of the run at the last claim.
+  // `by_report`: a delivery report let the row fall back, so the API had accepted its message.
   `CREATE TABLE recipients (
   list INTEGER NOT NULL REFERENCES runs (list),
   step INTEGER NOT NULL DEFAULT 0,
@@ -97,6 +98,8 @@ export const TABLES: readonly string[] = [
   resend INTEGER,
   posted_from TEXT,
   version INTEGER,
+  by_report INTEGER GENERATED ALWAYS AS
+    (CASE WHEN state = 'rejected' AND reason = 'fell-back' AND resolved_by = 'report' THEN 1 ELSE 0 END) VIRTUAL,
   PRIMARY KEY (list, step, row)
 ) STRICT, WITHOUT ROWID`,
   // Few rows are in these two, and a send touches neither (0.2 us a message).

@@ -1,17 +1,16 @@
 import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { reporting } from './records.ts';
 
 export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'busiestSince'> {
   return {
     sentSince: (environment, sinceMs) =>
       connection
         .query(
-          reporting(`SELECT runs.number, claimed_at / 900000, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0),
+          `SELECT runs.number, claimed_at / 900000, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0),
             min(claimed_at), max(claimed_at)
             FROM recipients JOIN runs ON runs.list = recipients.list
-            WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND (recipients.state = 'accepted' OR BY_REPORT = 1) AND claimed_at >= ?2
-            GROUP BY 1, 2 ORDER BY 1, 2`),
+            WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND (recipients.state = 'accepted' OR by_report = 1) AND claimed_at >= ?2
+            GROUP BY 1, 2 ORDER BY 1, 2`,
         )
         .all(environment, sinceMs)
         .map((row) => {
@@ -22,11 +21,11 @@ export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'b
     busiestSince(environment, sinceMs, more) {
       const rows = connection
         .query(
-          reporting(`SELECT address, messages, count(*) FILTER (WHERE messages > ?3) OVER () FROM (
+          `SELECT address, messages, count(*) FILTER (WHERE messages > ?3) OVER () FROM (
             SELECT address, count(*) AS messages FROM recipients JOIN runs ON runs.list = recipients.list
-              WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND (recipients.state = 'accepted' OR BY_REPORT = 1)
+              WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND (recipients.state = 'accepted' OR by_report = 1)
               AND claimed_at >= ?2 AND address IS NOT NULL GROUP BY 1) AS people
-            ORDER BY 2 DESC, 1 LIMIT 20`),
+            ORDER BY 2 DESC, 1 LIMIT 20`,
         )
         .all(environment, sinceMs, more);
       return {

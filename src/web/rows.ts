@@ -1,5 +1,5 @@
 import { type Fate, fateOf, hasFallen, type StepRow, statesFor, toOutcome, toStep } from '../ledger/reading.ts';
-import { type RunRecord, reporting } from '../ledger/records.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { causeOf } from '../report/causes.ts';
 import { type End, endOf } from '../report/ends.ts';
@@ -228,11 +228,10 @@ const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER B
 const LAST_STEP = 'SELECT step FROM recipients WHERE list = ? ORDER BY list DESC, step DESC LIMIT 1';
 
 // The columns of `toOutcome`. Includes every recipient who fell back: the outcome is in another row.
-const ROWS =
-  reporting(`SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
+const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
     encoding, cost_micros, updated_at, claimed_at, delivery,
     CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from,
-    version, BY_REPORT
+    version, by_report
   FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
     AND ((state = 'rejected' AND reason = 'fell-back')
@@ -242,4 +241,4 @@ const ROWS =
           OR ((key IS NULL OR address <> key) AND (instr(address, ?10) > 0 OR address IN (SELECT value FROM json_each(?8))))
           OR message_id IN (SELECT value FROM json_each(?8))
           OR (?12 <> '[]' AND CAST(row AS TEXT) IN (SELECT value FROM json_each(?12))))))
-  ORDER BY row LIMIT ?5`);
+  ORDER BY row LIMIT ?5`;

@@ -51,7 +51,7 @@ export function sceneOf(api: Api, rows = ROWS): Scene {
 /** Sends with the command line while SQLite fails as told, if at all. */
 export async function sendWatched(
   scene: Scene,
-  order: Partial<Fault> & { readonly waitMs?: number } = {},
+  order: Partial<Fault> & { readonly only?: string; readonly waitMs?: number } = {},
   args: readonly string[] = [],
   more: Partial<CliOptions> = {},
 ): Promise<FailedStart> {

@@ -24,7 +24,7 @@ export const REHEARSING: readonly Mutant[] = [
     name: 'rehearsed-days-without-fallen-messages',
     planted: 'the days of a rehearsal leave out messages that were accepted before a report let them fall back',
     file: 'src/ledger/sent.ts',
-    was: "(recipients.state = 'accepted' OR BY_REPORT = 1) AND claimed_at",
+    was: "(recipients.state = 'accepted' OR by_report = 1) AND claimed_at",
     is: "recipients.state = 'accepted' AND claimed_at",
     proof: { in: 'rehearse/assume.test.ts', only: 'the days add up' },
   },

@@ -3,8 +3,9 @@
  * in order what was called and when a request left. The process starts itself again in place once; it opens no ledger
  * before that, so that the count begins where it should.
  *
- * HANDBILL_TEST_SQLITE is JSON: `{ "log": file, "at"?: number, "fault"?: name, "waitMs"?: number }`. With `waitMs`,
- * that is how long SQLite waits for other writers from the first transaction on.
+ * HANDBILL_TEST_SQLITE is JSON: `{ "log": file, "at"?: number, "fault"?: name, "only"?: text, "waitMs"?: number }`. With
+ * `only`, the first statement with that text from there on fails. With `waitMs`, that is how long SQLite waits for other
+ * writers from the first transaction on.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ interface Order {
   readonly log: string;
   readonly at?: number;
   readonly fault?: FaultName;
+  readonly only?: string;
   readonly waitMs?: number;
 }
 
@@ -45,8 +47,8 @@ function handleOf(db: DatabaseSync): { readonly number: number; readonly file: s
  * at its place: what only a write can meet, the next write meets.
  */
 function isFailing(sql: string): boolean {
-  const { at, fault } = order;
-  if (hasFailed || at === undefined || fault === undefined || calls < at) return false;
+  const { at, fault, only = '' } = order;
+  if (hasFailed || at === undefined || fault === undefined || calls < at || !sql.includes(only)) return false;
   hasFailed = WRITES.test(sql) || !OF_WRITES_ALONE.includes(fault);
   return hasFailed;
 }
