@@ -25,9 +25,10 @@ export interface Connection {
   readonly path: string;
   /** See Ledger. */
   readonly history: number | null;
-  query(sql: string): Query;
-  /** Inside `write`. */
-  statement(sql: string): Statement;
+  /** One text is prepared once, when it is first needed: most commands need few of them. */
+  readonly query: (sql: string) => Query;
+  /** As `query`. Inside `write`. */
+  readonly statement: (sql: string) => Statement;
   exec(sql: string): void;
   /**
    * One transaction, durable when this returns; no other one writes meanwhile. `work` gets the time to record: never

@@ -2,7 +2,6 @@ import type { Channel } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
-import { lazily } from './connection.ts';
 import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
 import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
@@ -392,7 +391,7 @@ const PAGE_ROWS = 500;
 const UNKNOWN_MS = Number.POSITIVE_INFINITY;
 
 function reachRows(connection: Connection): ReachRows {
-  const query = lazily((sql) => connection.query(sql));
+  const { query } = connection;
 
   /** Reads a query by pages: (list, step, after row, since, how many). */
   const pages = (sql: string, list: number, step: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {

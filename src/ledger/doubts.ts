@@ -1,6 +1,5 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { type CountStore, lastStep, postedFromOf, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
@@ -17,8 +16,7 @@ const BATCH_ROWS = 1000;
 
 export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
   // Prepared when needed, which is for few runs.
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
 
   const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {
     const { verdict, messageId, who, note } = order;

@@ -1,5 +1,5 @@
 import type { AddressTrace } from '../util/address-trace.ts';
-import { type Connection, lazily, type Value } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { ErasedRows, EventCounts, Hasher, PurgeStore } from './ledger.ts';
 import { KEEP_HASH, keepAsWords } from './purge.ts';
 import type { RunStore } from './runs.ts';
@@ -10,8 +10,7 @@ import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
  * caller has the file written anew, as after a purge (purge.ts).
  */
 export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): Pick<PurgeStore, 'erase' | 'traces'> {
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
 
   const eraseRows = ({ run, rows, keys, kept }: ErasedRows, address: string): EventCounts => {
     const { list, state } = runs.listOf(run);

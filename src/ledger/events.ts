@@ -60,45 +60,38 @@ function isAnother(a: string, b: string): boolean {
 
 /** Holds each delivery report and reply once, also when it arrives before the answer to its request (failures.md, K1). */
 export function eventStore(connection: Connection): EventStore {
-  const addReport = connection.statement(ADD_REPORT);
-  const addReply = connection.statement(ADD_REPLY);
-  const addUnread = connection.statement(ADD_UNREAD);
-  const holders = { delivery: connection.query(HOLDERS_OF_REPORT), reply: connection.query(HOLDERS_OF_REPLY) };
+  const { query, statement } = connection;
+  const holders = { delivery: query(HOLDERS_OF_REPORT), reply: query(HOLDERS_OF_REPLY) };
   const { lift, lastWord, ...words } = optOuts(connection);
-  const byReference = connection.query(BY_REFERENCE);
-  const byMessage = connection.query(BY_MESSAGE);
-  const counts = connection.query(COUNTS);
-  const newest = connection.query(REPORTED_SINCE);
-  const last = connection.query('SELECT max(number) FROM delivery_reports');
-  const answered = connection.query(ANSWERED);
-  const dropPage = connection.statement('DELETE FROM unread_events WHERE number = ?');
-  const pages = connection.query('SELECT number, body FROM unread_events WHERE source = ? ORDER BY number');
-  const fetched = connection.query('SELECT fetched_at FROM fetches WHERE environment = ?');
-  const setFetched = connection.statement(`INSERT INTO fetches (environment, fetched_at) VALUES (?, ?)
+  const last = query('SELECT max(number) FROM delivery_reports');
+  const dropPage = statement('DELETE FROM unread_events WHERE number = ?');
+  const pages = query('SELECT number, body FROM unread_events WHERE source = ? ORDER BY number');
+  const fetched = query('SELECT fetched_at FROM fetches WHERE environment = ?');
+  const setFetched = statement(`INSERT INTO fetches (environment, fetched_at) VALUES (?, ?)
     ON CONFLICT (environment) DO UPDATE SET fetched_at = excluded.fetched_at`);
 
   /** Returns whether the event is new. */
   const hold = (event: WebhookEvent, { source, environment, alsoIn = [] }: RecordFacts, now: number): boolean => {
     const digest = digestOf(event);
-    if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
+    if (event.kind === 'unread') return statement(ADD_UNREAD)(digest, event.body, now, source) === 1;
     // A request that is signed with a secret of two environments may be posted to both.
     if (alsoIn.length > 0 && holders[event.kind].all(digest).some(([name]) => alsoIn.includes(String(name))))
       return false;
     if (event.kind === 'delivery') {
       const { reference, messageId, address, channel, state, word, cause, error, textHash, atMs } = event;
       const ids = [digest, environment, reference, messageId, address, channel];
-      return addReport(...ids, state, word, cause, error, textHash, atMs, now, source) === 1;
+      return statement(ADD_REPORT)(...ids, state, word, cause, error, textHash, atMs, now, source) === 1;
     }
     const { replyId, reference, messageId, from, to, channel, text, meaning, atMs } = event;
     const ids = [digest, environment, replyId, reference, messageId];
-    return addReply(...ids, from, to, channel, text, meaning, atMs, now, source) === 1;
+    return statement(ADD_REPLY)(...ids, from, to, channel, text, meaning, atMs, now, source) === 1;
   };
 
   const reportsNaming = ({ reference, messageId }: MessageIds): DeliveryRecord[] => {
     const found = new Map<number, DeliveryRecord>();
     const rows = [
-      ...(reference === null ? [] : byReference.all(reference)),
-      ...(messageId === null ? [] : byMessage.all(messageId)),
+      ...(reference === null ? [] : query(BY_REFERENCE).all(reference)),
+      ...(messageId === null ? [] : query(BY_MESSAGE).all(messageId)),
     ];
     for (const row of rows) found.set(Number(row[0]), toReport(row));
     return [...found.values()];
@@ -150,12 +143,12 @@ export function eventStore(connection: Connection): EventStore {
     reportsNaming,
 
     // The newest comes last, but for a clock that was set.
-    hasReports: (sinceMs) => newest.get(sinceMs) !== undefined,
+    hasReports: (sinceMs) => query(REPORTED_SINCE).get(sinceMs) !== undefined,
 
     lastReport: () => Number(last.get()?.[0] ?? 0),
 
     answered({ number }) {
-      const rows = answered.all(number);
+      const rows = query(ANSWERED).all(number);
       return new Map(rows.map(([row, out]) => [Number(row), out === 1 ? 'opted-out' : 'replied'] as const));
     },
 
@@ -169,7 +162,7 @@ export function eventStore(connection: Connection): EventStore {
     setFetched: (environment, atMs) => connection.write(atMs, 1, () => void setFetched(environment, atMs)),
 
     counts() {
-      const [reports, replies, unread] = counts.get() ?? [];
+      const [reports, replies, unread] = query(COUNTS).get() ?? [];
       return { reports: Number(reports), replies: Number(replies), unread: Number(unread) };
     },
   };

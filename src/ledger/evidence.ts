@@ -1,6 +1,5 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
-import type { Connection, Value } from './connection.ts';
-import { lazily } from './connection.ts';
+import { type Connection, lazily, type Value } from './connection.ts';
 import { mismatchOf, REPORTS, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
 import { type CountStore, postedFromOf, resendOf } from './reading.ts';
@@ -11,8 +10,7 @@ import { counting, topicOf } from './suppressions.ts';
 const BATCH_ROWS = 1000;
 
 export function evidenceStore(connection: Connection, runs: RunStore, counts: CountStore): EvidenceStore {
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
 
   return {
     ...saidStates(connection),

@@ -1,7 +1,7 @@
 import { problem, refuse } from '../errors.ts';
 import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { type Connection, lazily, type Value } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
@@ -19,7 +19,6 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
   // Prepared when needed, because a process that only reads cannot prepare it.
-  const queries = lazily((sql) => connection.query(sql));
   const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic)
     SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ? FROM runs RETURNING number`;
   const insertRow = connection.statement(
@@ -52,7 +51,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
           forgetRun(number);
         }
         const facts = [channel, Math.max(nowMs, newestMs), isCounted ? 1 : 0, topic];
-        return Number(queries(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
+        return Number(connection.query(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
       });
       return runs.record(number);
     },
@@ -152,7 +151,6 @@ function checkComplete(row: LoadRow): void {
  * temporary tables first, because looking them up in list order would read the index at random.
  */
 export function amender(connection: Connection, runs: RunStore, lists: ListStore): Pick<Ledger, 'amend'> {
-  const recover = connection.statement(RECOVER);
   const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(
@@ -176,7 +174,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         const { list: oldList } = runs.listOf(run);
         const { list: newList, state } = runs.listOf(draft);
         if (state !== 'loading') throw new Error('A run can only be amended with a list that is not loaded yet.');
-        recover(now, oldList);
+        connection.statement(RECOVER)(now, oldList);
         merge(connection, run.number, oldList, newList, now);
         connection.deferReferences();
         giveAway(draft.number);
@@ -356,8 +354,7 @@ export function changedStore(
   connection: Connection,
   runs: RunStore,
 ): Pick<Ledger, 'changed' | 'reopenCorrected' | 'earlier' | 'versionsBefore'> {
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
 
   return {
     changed(run, draft = null) {

@@ -1,5 +1,4 @@
 import type { Connection, Statement, Value } from './connection.ts';
-import { lazily } from './connection.ts';
 import type { EventCounts, Hasher, KeptDelivery, PurgeStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -20,9 +19,7 @@ const SUPPRESSION_ROWS = 1000;
  * were still in the file). Replaced lists are in free pages.
  */
 export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeStore, 'erase' | 'traces'> {
-  const clearRows = connection.statement(CLEAR_ROWS);
   const clearHistory = [connection.statement(CLEAR_RESOLUTIONS), connection.statement(FORGET_ATTEMPTS)];
-  const forgetRows = connection.statement(FORGET_ROWS);
   const markRun = connection.statement('UPDATE runs SET purged_at = ? WHERE number = ? AND purged_at IS NULL');
   const endRun = connection.statement(`UPDATE runs SET identity_hash = '' WHERE number = ? AND purged_at IS NOT NULL`);
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
@@ -41,9 +38,8 @@ export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeSt
 
   /** Every row of a list: those of step 0 in list order, then those of step 1 ... */
   function* walk(list: number, change: Statement): Generator<number> {
-    const lastOfBatch = connection.query(LAST_OF_BATCH);
     for (let channelStep = 0, after = -1; ; ) {
-      const last = Number(lastOfBatch.get(list, channelStep, after, BATCH_ROWS)?.[0] ?? -1);
+      const last = Number(connection.query(LAST_OF_BATCH).get(list, channelStep, after, BATCH_ROWS)?.[0] ?? -1);
       // A step has only rows of recipients who fell back in the step before.
       if (last === -1 && after === -1) return;
       if (last === -1) {
@@ -71,7 +67,7 @@ export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeSt
       return runs.record(run.number);
     },
     *clear(run) {
-      yield* walk(runs.listOf(run).list, clearRows);
+      yield* walk(runs.listOf(run).list, connection.statement(CLEAR_ROWS));
       for (const clear of clearHistory) {
         for (let rows = BATCH_ROWS; rows === BATCH_ROWS; ) {
           rows = step(BATCH_ROWS, () => clear(run.number, BATCH_ROWS));
@@ -82,7 +78,7 @@ export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeSt
     },
     *forget(draft) {
       if (draft.state !== 'loading') throw new Error(`Run ${draft.id} is loaded: its list is not forgotten.`);
-      yield* walk(runs.listOf(draft).list, forgetRows);
+      yield* walk(runs.listOf(draft).list, connection.statement(FORGET_ROWS));
       connection.write(0, 1, () => forgetRun(draft.number));
     },
     ...suppressionPurge(connection, step),
@@ -96,7 +92,6 @@ function suppressionPurge(
   step: <T>(rows: number, work: () => T) => T,
 ): Pick<PurgeStore, 'oldSuppressions' | 'hashSuppressions'> {
   const forget = connection.statement('DELETE FROM suppressions WHERE address = ? AND topic = ?');
-  const keep = connection.statement(KEEP_HASH);
 
   const move = (
     [address, until, source, created, topic]: readonly Value[],
@@ -107,7 +102,14 @@ function suppressionPurge(
     if (typeof until === 'number' && until < beforeMs) return { hashed: 0, expired: gone() };
     if (hasher === null) return { hashed: 0, expired: 0 };
     const hash = hasher.hash(String(address));
-    keep(hash, String(topic), hasher.keyId, until as number | null, String(source), Number(created));
+    connection.statement(KEEP_HASH)(
+      hash,
+      String(topic),
+      hasher.keyId,
+      until as number | null,
+      String(source),
+      Number(created),
+    );
     return { hashed: gone(), expired: 0 };
   };
 
@@ -117,11 +119,10 @@ function suppressionPurge(
       return { expired: Number(expired), active: Number(active) };
     },
     *hashSuppressions(beforeMs, hasher) {
-      const next = connection.query(NEXT_OLD);
       for (let after = ['', '']; ; ) {
         const first = after;
         const moved = step(2 * SUPPRESSION_ROWS, () => {
-          const rows = next.all(beforeMs, ...first, SUPPRESSION_ROWS);
+          const rows = connection.query(NEXT_OLD).all(beforeMs, ...first, SUPPRESSION_ROWS);
           after = [String(rows.at(-1)?.[0] ?? ''), String(rows.at(-1)?.[4] ?? '')];
           return rows.map((row) => move(row, beforeMs, hasher));
         });
@@ -208,8 +209,7 @@ function eventPurge(
   runs: Pick<RunStore, 'runs' | 'listOf'>,
   step: <T>(rows: number, work: () => T) => T,
 ): EventPurge {
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
 
   /** Before the first start of every kept run; never after the limit. */
   const firstKeptMs = (beforeMs: number): number => {

@@ -95,10 +95,9 @@ export function reader(
 
     *keys(run) {
       const { list } = runs.listOf(run);
-      const next = connection.query(KEYS);
-      for (let page = next.all(list, -1, BATCH_ROWS); page.length > 0; ) {
+      for (let page = connection.query(KEYS).all(list, -1, BATCH_ROWS); page.length > 0; ) {
         for (const [key, row] of page) yield [String(key), Number(row)];
-        page = next.all(list, Number(page.at(-1)?.[1]), BATCH_ROWS);
+        page = connection.query(KEYS).all(list, Number(page.at(-1)?.[1]), BATCH_ROWS);
       }
     },
 

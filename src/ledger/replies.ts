@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Channel, ReplyMeaning } from '../model.ts';
 import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
-import { type Connection, lazily, type Value } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { Joined, JoinFacts, ReplyRecord, ReplyReview, ReplyStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -13,8 +13,7 @@ const SPAN_REPLIES = 20_000;
 
 export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
   // Prepared when needed: most commands do not read replies.
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
   const { optOut, lift, lastWord } = optOuts(connection);
   const newest = (): number => Number(query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
 
@@ -162,8 +161,7 @@ function replyJoiner(
   connection: Connection,
   runs: RunStore,
 ): Pick<ReplyStore, 'hasUnjoined' | 'hasUnjoinedOptOut' | 'unjoinedOptOuts' | 'joinReplies'> {
-  const query = lazily((sql) => connection.query(sql));
-  const statement = lazily((sql) => connection.statement(sql));
+  const { query, statement } = connection;
   const { optOut, lift, lastWord, learned } = optOuts(connection);
   const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
@@ -465,20 +463,16 @@ interface OptOuts {
 }
 
 export function optOuts(connection: Connection): OptOuts {
-  const lasting = connection.query(LASTING_SUPPRESSION);
-  const suppress = connection.statement(SUPPRESS);
-  const lift = connection.statement(LIFT);
-  const lastWord = connection.query(LAST_WORD);
-  const learned = connection.statement(LEARNED);
   return {
     optOut(address, by, nowMs, topic) {
-      const isNew = lasting.get(address, topic) === undefined;
-      suppress(address, topic, REASONS[by], by, nowMs);
+      const isNew = connection.query(LASTING_SUPPRESSION).get(address, topic) === undefined;
+      connection.statement(SUPPRESS)(address, topic, REASONS[by], by, nowMs);
       return isNew;
     },
-    lift: (address, topic) => lift(address, topic) > 0,
-    lastWord: (sender, topic) => (lastWord.get(sender, topic)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
-    learned: (sender) => void learned(sender),
+    lift: (address, topic) => connection.statement(LIFT)(address, topic) > 0,
+    lastWord: (sender, topic) =>
+      (connection.query(LAST_WORD).get(sender, topic)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
+    learned: (sender) => void connection.statement(LEARNED)(sender),
   };
 }
 

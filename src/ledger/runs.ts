@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { type Connection, lazily, type Value } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
 import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
@@ -35,8 +35,7 @@ const SELECT_RUN = `SELECT number, environment, campaign, occurrence, channel, s
 const SELECT_BY_NUMBER = `${SELECT_RUN} WHERE number = ?`;
 
 export function runStore(connection: Connection): RunStore {
-  const query = lazily((sql) => connection.query(sql));
-  const byNumber = connection.query(SELECT_BY_NUMBER);
+  const { query } = connection;
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
   );
@@ -73,7 +72,7 @@ export function runStore(connection: Connection): RunStore {
       .map((row) => toRecord(row, connection.path));
   const runs = (): RunRecord[] => read(`${SELECT_RUN} WHERE state <> 'loading' ORDER BY number`);
   const record = (number: number): RunRecord => {
-    const row = byNumber.get(number);
+    const row = connection.query(SELECT_BY_NUMBER).get(number);
     if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
     return toRecord(row, connection.path);
   };

@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
@@ -9,6 +9,7 @@ import {
   type Connection,
   type ConnectionPurge,
   holder,
+  lazily,
   type Param,
   type Query,
   type Statement,
@@ -170,8 +171,7 @@ export class SqliteConnection implements Connection {
     return this.#newestMs;
   }
 
-  /** Prepared when it is needed, as statements are: most commands need few of them. */
-  query(sql: string): Query {
+  readonly query = lazily((sql): Query => {
     const prepared = onDemand(() => this.#db.prepare(sql, { returnArrays: true }));
     // The types of node:sqlite know rows as objects only.
     const asRow = (row: unknown) => row as readonly Value[] | undefined;
@@ -180,16 +180,12 @@ export class SqliteConnection implements Connection {
       get: (...params) => this.#read(() => asRow(prepared().get(...params))),
       all: (...params) => this.#read(() => asRows(prepared().all(...params))),
     };
-  }
+  });
 
-  /** Must be called inside `write`. */
-  statement(sql: string): Statement {
-    let prepared: StatementSync | null = null;
-    return (...params) => {
-      prepared ??= this.#db.prepare(sql);
-      return Number(prepared.run(...params).changes);
-    };
-  }
+  readonly statement = lazily((sql): Statement => {
+    const prepared = onDemand(() => this.#db.prepare(sql));
+    return (...params) => Number(prepared().run(...params).changes);
+  });
 
   /** For statements that are too rare to be kept prepared. */
   exec(sql: string): void {

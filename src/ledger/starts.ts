@@ -18,14 +18,15 @@ import { withCommit } from './versions.ts';
 
 type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected' | 'pending'>;
 
-/** Puts claimed rows without an outcome in doubt; also when doubts are resolved before the next start. */
+/**
+ * Puts claimed rows without an outcome in doubt; also when doubts are resolved before the next start. An attempt without an
+ * outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was not claimed is pending again
+ * (failures.md, A1).
+ */
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
 export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
-  // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
-  // not claimed is pending again (failures.md, A1).
-  const recover = connection.statement(RECOVER);
   const tryAgain = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
       WHERE list = ? AND (state = 'failed' OR state = 'deferred')`,
@@ -35,13 +36,9 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       last_start_at = ?1, finished_at = NULL, posted_from = ?3 WHERE number = ?2`,
   );
   const setVersions = connection.statement('UPDATE runs SET versions = ? WHERE number = ?');
-  const retry = connection.statement(RETRY);
-  const openAt = connection.query(OPEN_AT);
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
-  const closeRows = connection.statement(CLOSE_ROWS);
-  const close = connection.statement(CLOSE);
   const nextPending = connection.query(
     `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason, variant, parts, cost_micros
       FROM recipients
@@ -59,7 +56,7 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       connection.beginStart();
       const recovered = connection.write(nowMs, 0, (now) => {
         const list = loadedList(run);
-        const count = recover(now, list);
+        const count = connection.statement(RECOVER)(now, list);
         tryAgain(list);
         setRunning(now, run.number, postedFrom);
         if (commit !== null) setVersions(JSON.stringify(withCommit(runs.record(run.number), commit)), run.number);
@@ -80,9 +77,9 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
     closeRun(run, nowMs) {
       connection.write(nowMs, run.rows, (now) => {
         const list = loadedList(run);
-        recover(now, list);
-        closeRows(now, list);
-        close(now, run.number);
+        connection.statement(RECOVER)(now, list);
+        connection.statement(CLOSE_ROWS)(now, list);
+        connection.statement(CLOSE)(now, run.number);
         counts.keep(run.number);
       });
       return runs.record(run.number);
@@ -91,8 +88,8 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
     reopenRejected: (run, limit = null) =>
       connection.write(0, 0, () => {
         const list = loadedList(run);
-        const last = limit === null ? undefined : openAt.get(list, limit - 1)?.[0];
-        return retry(list, last === undefined ? LAST_ROW : Number(last));
+        const last = limit === null ? undefined : connection.query(OPEN_AT).get(list, limit - 1)?.[0];
+        return connection.statement(RETRY)(list, last === undefined ? LAST_ROW : Number(last));
       }),
 
     pending(run, afterRow, limit, lastRow) {

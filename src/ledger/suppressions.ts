@@ -58,7 +58,6 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
   );
-  const dismiss = connection.statement(DISMISS);
   const hashKeyId = (): string | null => (anyKeyId.get()?.[0] ?? null) as string | null;
 
   const addHashes = (entries: readonly HashEntry[], now: number): number => {
@@ -82,7 +81,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
       const isRemoved = addresses.remove(address, topic);
       if (topic !== null) return isRemoved;
       const forms = JSON.stringify(spellingsOf(address));
-      return connection.write(0, 1, (now) => dismiss(now, forms)) > 0 || isRemoved;
+      return connection.write(0, 1, (now) => connection.statement(DISMISS)(now, forms)) > 0 || isRemoved;
     },
     unsuppressHash: hashes.remove,
     *suppressions() {

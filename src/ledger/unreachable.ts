@@ -1,10 +1,10 @@
 import { listedForm } from '../util/address-form.ts';
-import { type Connection, lazily } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { UnreachableStore } from './ledger.ts';
 
 /** Addresses that failed for good, by the delivery reports that name them. */
 export function unreachableStore(connection: Connection): UnreachableStore {
-  const query = lazily((sql) => connection.query(sql));
+  const { query } = connection;
   return {
     unreachable({ after, withinMs, environments }, nowMs, among = null) {
       const asked = [JSON.stringify(environments), nowMs - withinMs, after] as const;

@@ -4,6 +4,7 @@ import {
   type Connection,
   type ConnectionPurge,
   holder,
+  lazily,
   type ManyRows,
   type Param,
   type Query,
@@ -89,18 +90,18 @@ export class PostgresConnection implements Connection {
     };
   }
 
-  query(sql: string): Query {
+  readonly query = lazily((sql): Query => {
     const text = toPostgres(sql);
     return {
       get: (...params) => this.#ask(text, params).rows[0],
       all: (...params) => this.#ask(text, params).rows,
     };
-  }
+  });
 
-  statement(sql: string): Statement {
+  readonly statement = lazily((sql): Statement => {
     const text = toPostgres(sql);
     return (...params) => this.#ask(text, params).changes;
-  }
+  });
 
   exec(sql: string): void {
     this.#run({ text: toPostgres(sql), values: [] });

@@ -9,50 +9,24 @@ const LOST_MS = 5000;
 
 /** A worker that is silent for its lease loses its shards, and its claims are in doubt (failures.md, J5). */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
-  const forgetOld = connection.statement(FORGET_OLD);
-  const beat = connection.query(BEAT);
-  const pulse = connection.query(PULSE);
-  const rest = connection.statement(REST);
-  const leave = connection.query(LEAVE);
-  const shardsOf = connection.query(SHARDS_OF);
-  const all = connection.query(WORKERS);
-  const forget = connection.statement(FORGET_SHARDS);
-  const forgetShares = connection.statement(FORGET_SHARES);
-  const cut = connection.query(CUT);
-  const facts = connection.query(FACTS);
-  const shared = connection.query(SHARED);
-  const finished = connection.query(FINISHED);
-  const look = connection.query(LOOK);
-  const take = connection.statement(TAKE);
-  const isAtWork = connection.statement(IS_AT_WORK);
-  const recover = connection.statement(RECOVER_SHARD);
-  const holds = connection.query(HOLDS);
-  const finish = connection.query(FINISH);
-  const giveBack = connection.query(GIVE_BACK);
-  const lost = connection.query(LOST);
-  const reopen = connection.query(REOPEN);
-  const left = connection.query(LEFT);
-  const sum = connection.query(SUM);
-  const latencies = connection.query(LATENCIES);
-  const end = connection.statement(END);
-  const worked = connection.query(WORKED_ON);
+  const { query, statement } = connection;
 
   const giveBackAll = (list: number, id: string, nowMs: number): number[] =>
     connection.write(nowMs, 1, (now) => {
-      const given = giveBack.all(list, id);
-      for (const [, first, last] of given) recover(now, list, Number(first), Number(last));
+      const given = query(GIVE_BACK).all(list, id);
+      for (const [, first, last] of given) statement(RECOVER_SHARD)(now, list, Number(first), Number(last));
       return given.map(([number]) => Number(number));
     });
 
   const say = ({ id, host, pid, leaseMs }: WorkerFacts, run: RunRecord, share: Share): readonly Value[] =>
-    pulse.get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
+    query(PULSE).get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
 
   return {
     join({ id, host, pid, leaseMs }) {
-      forgetOld();
-      beat.get(id, host, pid, leaseMs);
+      statement(FORGET_OLD)();
+      query(BEAT).get(id, host, pid, leaseMs);
     },
-    beat: ({ id, host, pid, leaseMs }) => void beat.get(id, host, pid, leaseMs),
+    beat: ({ id, host, pid, leaseMs }) => void query(BEAT).get(id, host, pid, leaseMs),
     pulse(worker, run, share): Pulse {
       const row = say(worker, run, share);
       const halt = typeof row[1] === 'string' ? (JSON.parse(row[1]) as Halt) : null;
@@ -60,73 +34,86 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     },
     rest(worker, run, share, latency) {
       say(worker, run, share);
-      rest(worker.id, run.list, latency);
+      statement(REST)(worker.id, run.list, latency);
     },
     leave(id) {
-      for (const [list] of shardsOf.all(id)) giveBackAll(Number(list), id, 0);
-      leave.get(id);
+      for (const [list] of query(SHARDS_OF).all(id)) giveBackAll(Number(list), id, 0);
+      query(LEAVE).get(id);
     },
-    workers: () => all.all().map((row) => toWorker(row, recordOf)),
+    workers: () =>
+      query(WORKERS)
+        .all()
+        .map((row) => toWorker(row, recordOf)),
 
     forget(run) {
       connection.write(0, 1, () => {
-        forget(run.list);
-        forgetShares(run.list);
+        statement(FORGET_SHARDS)(run.list);
+        statement(FORGET_SHARES)(run.list);
       });
     },
     cut(run, rows, limit, facts) {
       return connection.write(0, run.rows, () =>
-        cut
+        query(CUT)
           .all(run.list, rows, limit ?? Number.MAX_SAFE_INTEGER, JSON.stringify(facts))
           .map(toShard)
           .sort((a, b) => a.number - b.number),
       );
     },
     facts(run) {
-      const said = facts.get(run.list)?.[0];
+      const said = query(FACTS).get(run.list)?.[0];
       return typeof said === 'string' ? (JSON.parse(said) as Json) : null;
     },
-    shared: () => shared.all().map(([number]) => recordOf(Number(number))),
-    finished: () => finished.all().map(([number]) => recordOf(Number(number))),
+    shared: () =>
+      query(SHARED)
+        .all()
+        .map(([number]) => recordOf(Number(number))),
+    finished: () =>
+      query(FINISHED)
+        .all()
+        .map(([number]) => recordOf(Number(number))),
     take(run, number, worker, nowMs) {
       return connection.write(nowMs, 1, (now) => {
-        const found = look.get(run.list, number, run.number, worker.id);
+        const found = query(LOOK).get(run.list, number, run.number, worker.id);
         if (found === undefined) return null;
         const shard = toShard(found);
-        if (found[3] === 1) recover(now, run.list, shard.firstRow, shard.lastRow);
-        take(worker.id, run.list, number);
-        isAtWork(run.list, worker.id);
+        if (found[3] === 1) statement(RECOVER_SHARD)(now, run.list, shard.firstRow, shard.lastRow);
+        statement(TAKE)(worker.id, run.list, number);
+        statement(IS_AT_WORK)(run.list, worker.id);
         return shard;
       });
     },
-    holds: (list, number, id) => holds.get(list, number, id) !== undefined,
+    holds: (list, number, id) => query(HOLDS).get(list, number, id) !== undefined,
     finish: (run, number, id, passed = false) =>
-      connection.write(0, 1, () => finish.get(run.list, number, id, passed ? 1 : 0) !== undefined),
+      connection.write(0, 1, () => query(FINISH).get(run.list, number, id, passed ? 1 : 0) !== undefined),
     giveBack: (run, id, nowMs) => giveBackAll(run.list, id, nowMs),
     reopen(run, drained, nowMs) {
       const isDrained = drained ? 1 : 0;
-      if (lost.get(run.list, isDrained, LOST_MS) === undefined) return [];
+      if (query(LOST).get(run.list, isDrained, LOST_MS) === undefined) return [];
       return connection.write(nowMs, 1, (now) =>
-        reopen.all(run.list, isDrained, LOST_MS).map((row) => {
-          const { number, firstRow, lastRow } = toShard(row);
-          recover(now, run.list, firstRow, lastRow);
-          return number;
-        }),
+        query(REOPEN)
+          .all(run.list, isDrained, LOST_MS)
+          .map((row) => {
+            const { number, firstRow, lastRow } = toShard(row);
+            statement(RECOVER_SHARD)(now, run.list, firstRow, lastRow);
+            return number;
+          }),
       );
     },
-    left: (run) => Number(left.get(run.list)?.[0]),
+    left: (run) => Number(query(LEFT).get(run.list)?.[0]),
     sum(run) {
-      const said = latencies.all(run.list).map(([latency]) => String(latency));
-      return { share: shareOf(sum.get(run.list) ?? []), latencies: said };
+      const said = query(LATENCIES)
+        .all(run.list)
+        .map(([latency]) => String(latency));
+      return { share: shareOf(query(SUM).get(run.list) ?? []), latencies: said };
     },
 
     end(run, state, halt) {
-      connection.write(0, 1, () => end(state, halt === null ? null : JSON.stringify(halt), run.number));
+      connection.write(0, 1, () => statement(END)(state, halt === null ? null : JSON.stringify(halt), run.number));
     },
     callBack(run) {
-      connection.write(0, 1, () => forget(run.list));
+      connection.write(0, 1, () => statement(FORGET_SHARDS)(run.list));
     },
-    isWorkedOn: ({ list }, id) => worked.get(list, id) !== undefined,
+    isWorkedOn: ({ list }, id) => query(WORKED_ON).get(list, id) !== undefined,
   };
 }
 
