@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
+import type { Project } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { loadPrices } from '../plan/estimate.ts';
@@ -78,7 +79,7 @@ export interface WorkerOptions extends ProjectOptions, OptionsOf<typeof WORKER> 
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
   checkNumbers(options, WORKER);
   const resolved = withDefaults(options);
-  const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
+  const { env, environment = 'sandbox', signal = new AbortController().signal } = resolved;
   const onEvent = (event: WorkerEvent): void => {
     const text = workerText(event);
     if (text !== null) resolved.log?.(text);
@@ -88,18 +89,9 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
   const known = project.environments.get(environment);
   if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
   if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
-  const needs: SessionNeeds = {
-    root: project.root,
-    cwd,
-    env,
-    now,
-    random: Math.random,
-    ledger: project.ledger,
-    concurrency: options.concurrency ?? null,
-  };
   const running: Running = {
     options: { ...resolved, environment, signal, onEvent },
-    needs,
+    project,
     worker: thisWorker(env),
     leftAlone: new Map(),
     memory: createMemory(),
@@ -190,7 +182,8 @@ interface Running {
       readonly signal: AbortSignal;
       readonly onEvent: (event: WorkerEvent) => void;
     };
-  readonly needs: SessionNeeds;
+  /** The run has the path of its campaign below its root. */
+  readonly project: Pick<Project, 'root' | 'ledger'>;
   readonly worker: WorkerFacts;
   /** Runs that this worker leaves to others, until when. */
   readonly leftAlone: Map<string, number>;
@@ -212,7 +205,7 @@ function isIdle({ options, busyAt }: Running): boolean {
 /** From the connection to the ledger to its loss, or to the end. */
 async function connected(running: Running, onOpen: () => void): Promise<void> {
   const { options, worker } = running;
-  const address = running.needs.ledger;
+  const address = running.project.ledger;
   const recall = (ledger: Ledger): void => {
     for (const said of running.memory.recall(ledger, options.now())) options.onEvent({ kind: 'recalled', ...said });
   };
@@ -294,12 +287,12 @@ function nameOf({ number, starts }: RunRecord): string {
 }
 
 async function workOn(open: Open, running: Running, run: RunRecord, shard: number): Promise<void> {
-  const { options, needs, ledger, workers, worker, queue } = open;
+  const { options, ledger, workers, worker, queue } = open;
   const { onEvent, now, signal, cutSignal } = options;
   const facts = workers.facts(run);
   if (facts === null) return;
   // Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts).
-  const session = await openSession(run, facts as unknown as RunFacts, ledger, needs).catch((error: unknown) => {
+  const session = await openSession(run, facts as unknown as RunFacts, open).catch((error: unknown) => {
     if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
     return error;
   });
@@ -357,27 +350,16 @@ interface RunFacts {
   readonly before: Omit<Answers, 'inDoubt'>;
 }
 
-interface SessionNeeds {
-  /** Root of the project: the run has the path of its campaign below it. */
-  readonly root: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly ledger: string;
-  readonly concurrency: number | null;
-}
-
 /** Reads the campaign from files here. Throws exit 2 if they differ from the run's, or sending lacks something. */
-async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds) {
-  const { cwd, env, now } = needs;
+async function openSession(run: RunRecord, facts: RunFacts, { options, project, ledger }: Open) {
+  const { cwd, env, now } = options;
   const { recipients } = facts;
   const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.name;
-  const { campaign } = await loadCampaign(join(needs.root, file), {
+  const { campaign } = await loadCampaign(join(project.root, file), {
     cwd,
     env,
     now: now(),
-    ledger: needs.ledger,
+    ledger: project.ledger,
     ...(recipients === null ? {} : { recipients }),
   });
   const { environment, occurrence } = run;
@@ -389,15 +371,9 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   if (changes.length > 0 || isOther) throw refuse(...differs(run, changes));
   const planFile = planFileOf(facts);
   if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, standingInputs(plan));
-  const concurrency = needs.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
+  const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
-  const openApi = await prepareApi({
-    plan,
-    env,
-    connections: concurrency,
-    planFile,
-    nowMs: now(),
-  });
+  const openApi = await prepareApi({ plan, env, connections: concurrency, planFile, nowMs: now() });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });
   const suppressions = await listsAgain.read();
@@ -415,7 +391,7 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
     concurrency,
     ratePerSecond: rateOf(plan, facts.ratePerSecond),
     now,
-    random: needs.random,
+    random: Math.random,
   };
   return { start, before: facts.before, api };
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { ColumnTypes, Where } from '../model.ts';
 import { compared, holdsNothing } from '../util/cell.ts';
 import { createDayOf, createInstantOf, dayText, isAnniversary, iso } from '../util/time.ts';
-import { readCell, readCellDay, typeFault } from './columns.ts';
+import { readCell, readCellDay } from './columns.ts';
 import {
   asksForDay,
   type Condition,
@@ -15,16 +15,13 @@ import {
 } from './query.ts';
 import { shorten, show } from './show.ts';
 
-/** `unreadable`: a cell that the query uses does not match `recipients.columns`; `Segment.fault` has the reason. */
+/** `unreadable`: a cell that the query uses does not match `recipients.columns`, for which the row is refused. */
 type Verdict = 'in' | 'out' | 'unreadable';
 
 export interface Segment {
-  readonly columns: readonly string[];
   judge(values: readonly string[]): Verdict;
   /** The condition that an excluded row does not meet; null for every other row. */
   why(values: readonly string[]): string | null;
-  /** The fault of an unreadable row; null for every other row. */
-  fault(values: readonly string[]): { readonly message: string; readonly hint: string } | null;
 }
 
 /**
@@ -49,7 +46,6 @@ function createSegment(root: Condition, timeZone: string): Segment {
   const used = uniqueColumns(testsOf(root));
   const dated = uniqueColumns(testsOf(root).filter((one) => one.kind === 'test' && asksForDay(one)));
   const dayOf = dated.length === 0 ? () => 0 : createDayOf(timeZone);
-  const typed = used.flatMap(({ type, ...column }) => (type === 'string' ? [] : [{ ...column, type }]));
   const isTimed = used.some(({ type }) => type === 'date');
   const instantOf = isTimed ? createInstantOf(timeZone) : () => 0;
   const test = testerOf(root);
@@ -83,8 +79,7 @@ function createSegment(root: Condition, timeZone: string): Segment {
     return tester(read);
   }
 
-  const fault = (values: readonly string[]) => typeFault(typed, values);
-  return { columns: used.map((column) => column.name), judge, why, fault };
+  return { judge, why };
 }
 
 function testsOf(condition: Condition): readonly Test[] {

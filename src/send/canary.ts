@@ -25,8 +25,6 @@ interface CanarySteps {
   /** It is shut, and opens if reports prove that enough of those in doubt have their message. */
   isInDoubt(): boolean;
   pass(): void;
-  /** Where the current step ends, in recipients. */
-  readonly end: number;
 }
 
 interface CanaryContext {
@@ -80,9 +78,6 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
     isInDoubt: () => !isEnough(count('accepted')) && isEnough(count('accepted') + count('in-doubt')),
     pass() {
       at += 1;
-    },
-    get end() {
-      return ends[at] ?? Number.POSITIVE_INFINITY;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
 import type { ColumnType, JsonObject } from '../../src/model.ts';
+import { typedColumns, typeFault } from '../../src/recipients/columns.ts';
 import { compileSegment, type Segment } from '../../src/recipients/segment.ts';
 
 const AT = { file: 'campaign.yaml', line: 7, column: 10 };
@@ -94,11 +95,12 @@ describe('who is meant', () => {
 
 describe('cells that do not hold their type', () => {
   it('are unreadable where the query asks for them', () => {
-    const { judge, fault, why } = compile({ age: { $ne: 18 } });
+    const { judge, why } = compile({ age: { $ne: 18 } });
+    const typed = typedColumns(TYPES, COLUMNS);
     expect(judge(rowOf({ age: 'x' }))).toBe('unreadable');
     expect(why(rowOf({ age: 'x' }))).toBeNull();
-    expect(fault(rowOf({ age: 'x' }))?.message).toBe('The column "age" holds "x", not a number.');
-    expect(fault(rowOf({ age: '1' }))).toBeNull();
+    expect(typeFault(typed, rowOf({ age: 'x' }))?.message).toBe('The column "age" holds "x", not a number.');
+    expect(typeFault(typed, rowOf({ age: '1' }))).toBeNull();
   });
 
   it('do not matter elsewhere', () => {
