@@ -5,14 +5,18 @@
 
 export type { Judgement, Signed } from './approval/judge.ts';
 export type {
+  CampaignDay,
   CampaignDiff,
   CampaignSide,
   CountryFigures,
+  DayFigures,
   DecisionChange,
   Diff,
   Figures,
   Finding,
   RecipientsDiff,
+  RehearsalDiff,
+  RehearsedSide,
   RuleChange,
   SideName,
   TemplateChange,

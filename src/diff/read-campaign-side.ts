@@ -142,7 +142,7 @@ interface Findings {
 /** Listed faults; each sums up all rows that have it. */
 const MAX_FINDINGS = 20;
 
-function createFindings(side: Side): Findings {
+export function createFindings(side: Pick<Side, 'root'>): Findings {
   const found = new Map<string, Finding & { count: number }>();
   const put = ({ code, at }: Diagnostic, message: string, isRow: boolean): void => {
     const place = isRow ? [code, at?.file] : [code, at?.file, at?.line, at?.column, message];

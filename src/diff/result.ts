@@ -1,4 +1,5 @@
 import type { Code } from '../errors.ts';
+import type { Rehearsal, RehearsedOccurrence } from '../model.ts';
 import type { CostRange, Estimate } from '../plan/estimate.ts';
 
 /** The meaning of a change in git, as `schemas/diff.schema.json` describes it. It holds no address in clear. */
@@ -15,6 +16,46 @@ export interface Diff {
   readonly notes: readonly string[];
   /** The new side can be sent. */
   readonly valid: boolean;
+  /** Absent without `days`. */
+  readonly rehearsal?: RehearsalDiff;
+}
+
+/** The coming days as `rehearse` plays them on both sides. The time zone is that of the new one. */
+export interface RehearsalDiff extends Pick<Rehearsal, 'at' | 'until' | 'timeZone' | 'assumed'> {
+  readonly days: number;
+  /** Both sides had a copy of it; null: as if nothing had been sent before. */
+  readonly ledger: string | null;
+  readonly before: RehearsedSide;
+  readonly after: RehearsedSide;
+  /** Where they differ, by day (`2026-12-01`) and campaign. */
+  readonly changes: readonly DayChange[];
+}
+
+export interface RehearsedSide extends Pick<Rehearsal, 'currency' | 'busiest'> {
+  /** All days of each campaign. */
+  readonly campaigns: Readonly<Record<string, DayFigures>>;
+  /** Why nothing of it can be played; else empty. */
+  readonly errors: readonly Finding[];
+}
+
+export interface DayChange {
+  readonly day: string;
+  readonly campaign: string;
+  /** Null: nothing happens there. */
+  readonly before: CampaignDay | null;
+  readonly after: CampaignDay | null;
+}
+
+/**
+ * `messages`, `parts` and, with a price list, `cost`; recipients as `skipped: REASON` and `deferred: REASON` (after the
+ * last day); occurrences by what goes wrong, such as `cannot begin (CODE)`. What is absent is 0.
+ */
+export type DayFigures = Readonly<Record<string, number>>;
+
+export interface CampaignDay {
+  readonly figures: DayFigures;
+  /** The first and the last message of each occurrence that begins on this day. */
+  readonly sent: readonly Pick<RehearsedOccurrence, 'begins' | 'ends'>[];
 }
 
 export interface SideName {

@@ -176,7 +176,7 @@ interface Found {
   readonly sample: string | null;
 }
 
-async function lookAt(placed: Placed | null): Promise<Found> {
+export async function lookAt(placed: Placed | null): Promise<Found> {
   const none = { state: 'here', path: null, shown: '', sample: null } as const;
   if (placed === null) return none;
   const { side, file } = placed;

@@ -88,15 +88,17 @@ export function openToRead<T>(
 /**
  * Makes a private copy of one moment of a ledger, also while other processes write: a SQLite file that only this user can
  * read, for work that must change nothing. Without a ledger, the copy is empty.
+ * @returns whether there is a ledger
  * @throws HandbillError exit 7: the ledger cannot be read, or the copy not written
  */
-export function copyLedger(ledger: string, path: string, nowMs: number): void {
+export function copyLedger(ledger: string, path: string, nowMs: number): boolean {
   try {
     // SQLite would make a file that others can read; it takes one that is empty.
     closeSync(openSync(path, 'wx', 0o600));
     using original = openExistingLedger(ledger, { nowMs });
     original?.copyTo(path);
     openForWriting(path, { mode: 'write', nowMs, isCopy: true }).close();
+    return original !== null;
   } catch (error) {
     if (!(error instanceof HandbillError)) throw temporaryFault(error, dirname(path));
     // The reader knows the ledger, and not its copy.

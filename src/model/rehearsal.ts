@@ -39,6 +39,14 @@ export interface RehearsedOccurrence {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** One side of a change, which may be a checkout: the times of its files say nothing, and its lists may not be in it. */
+export interface ComparedSide {
+  /** The list for a campaign, by its file; undefined: its own. */
+  readonly listOf: (path: string) => string | undefined;
+  /** Zone of the days, which is the same on both sides. */
+  readonly timeZone: string;
+}
+
 /** Shares of the accepted messages, from 0 to 1. Only people who have the message answer it. */
 export interface AssumedShares {
   readonly delivered: number;

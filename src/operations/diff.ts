@@ -20,10 +20,12 @@ import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 import type { GitPlace } from '../util/git.ts';
+import type { Meter } from '../util/long-work.ts';
 import { fromRoot, isInside } from '../util/paths.ts';
 import {
   allowOption,
   checkAllow,
+  checkNumbers,
   OPTIONS,
   type OptionsOf,
   type OptionTable,
@@ -40,26 +42,35 @@ export const DIFF = {
     more: 'A path is relative to `cwd`.',
     without: 'those in git',
   },
+  days: {
+    ...OPTIONS.days,
+    says: 'play the next N days on both sides too, as `handbill rehearse` does, and show how they differ',
+    without: 'none are played, and no ledger is read',
+  },
   allow: allowOption(['invalid-rows']),
 } as const satisfies OptionTable;
 
 /** The campaigns and the recipient list of the comparison. */
-export interface DiffOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof DIFF> {
+export interface DiffOptions extends ProjectOptions, OptionsOf<typeof DIFF> {
   /** A campaign file, its folder or its name. Default: every campaign of the project. */
   readonly campaign?: string;
   /** Ends the comparison; what was written for it is removed. Default: nothing does. */
   readonly signal?: AbortSignal;
+  /** @internal How far the days of one side are, in hours of virtual time. */
+  readonly meter?: Meter;
 }
 
 /**
  * `handbill diff`: what a change in git means - who is added and removed, whose message changes and how, what it costs,
- * which rules differ. Asks no ledger and sends nothing; the result holds no address in clear. Both sides are read as
+ * which rules differ. Sends nothing, and reads a ledger only for `days`; the result holds no address in clear. Both sides are read as
  * they are in git, and no program that the repository names is run.
  *
  * @param revision - `REV` (its merge base with HEAD, against the work tree), `REV..REV2` or `REV...REV2`
- * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`), 130 (`interrupted`)
+ * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`), 130 (`interrupted`), and with
+ *   `days` 2 or 7: the ledger cannot be used
  */
 export async function diff(revision: string, options: DiffOptions = {}): Promise<Diff> {
+  checkNumbers(options, DIFF);
   checkAllow(options, ['invalid-rows']);
   const given = withDefaults(options);
   const { campaign: target = null, signal = new AbortController().signal } = given;
@@ -74,7 +85,7 @@ export async function diff(revision: string, options: DiffOptions = {}): Promise
     const workTree: Side = { root, cwd, place: project };
     const before = await sideOf(place, range.before, join(folder.root, 'before'), here);
     const after = range.after === null ? workTree : await sideOf(place, range.after, join(folder.root, 'after'), here);
-    return await compare({ before, after, target, range }, { ...given, cwd, signal, workTree });
+    return await compare({ before, after, target, range }, { ...given, cwd, signal, workTree, folder: folder.root });
   } catch (error) {
     if (!signal.aborted || error instanceof HandbillError) throw temporaryFault(error, folder.root);
     throw new HandbillError(EXIT.interrupted, [problem('interrupted', 'The comparison was interrupted.')]);
@@ -105,7 +116,8 @@ async function sideOf(place: GitPlace, { commit }: Revision, into: string, here:
   return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
 }
 
-type Options = DiffOptions & ResolvedOptions & { readonly signal: AbortSignal; readonly workTree: Side };
+type Options = DiffOptions &
+  ResolvedOptions & { readonly signal: AbortSignal; readonly workTree: Side; readonly folder: string };
 
 async function compare(
   { before, after, target, range }: Record<'before' | 'after', Side> & { target: string | null; range: Range },
@@ -127,6 +139,12 @@ async function compare(
     options.signal.throwIfAborted();
     all.push(await compareCampaign(old, now, compareOptions));
   }
+  const { days } = options;
+  const play = async (count: number) => {
+    const { rehearseBoth } = await import('./diff-days.ts');
+    const pairs = await pairsOf(before, after, null);
+    return await rehearseBoth(pairs, [before, after], { ...options, ...compareOptions, days: count });
+  };
   const changed = all.filter((one) => !isUnchanged(one));
   const project = changedRules(
     await readRules('project', before.place.file),
@@ -150,6 +168,7 @@ async function compare(
       ...all.filter(isUnchanged).flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
     valid: all.every((one) => (one.after?.errors.length ?? 0) === 0),
+    ...(days === undefined ? {} : { rehearsal: await play(days) }),
   };
 }
 

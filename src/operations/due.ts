@@ -196,7 +196,8 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const isReal = options.dryRun !== true && options.rehearsal === undefined;
   options.onEvent?.({ kind: 'due', environment });
   const { cwd, env, ledger } = options;
-  const found = await readScheduled(paths, { cwd, env, now: lookedMs, ledger });
+  const side = options.rehearsal?.side;
+  const found = await readScheduled(paths, { cwd, env, now: lookedMs, ledger, side });
   const items: DueItem[] = [];
   const memories = new Map<string, DueMemory>();
   const names = new Set<string>([environment]);
@@ -367,7 +368,7 @@ async function* stepsOf(
     const known = knownOf(campaign, environmentOf(campaign, environment), ledgers, nowMs);
     runs = known.runs;
     pause = known.pause;
-    seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs)));
+    seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
     const { isNew } = seen;
     // With a past `--at`, the user asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
@@ -471,6 +472,7 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
   try {
     const result = await send(one.path, {
       ...present({ confirm, cutSignal, log, random, ledger, workers, rehearsal }),
+      ...present({ recipients: rehearsal?.side?.listOf(one.path) }),
       signal,
       cwd,
       env,
@@ -628,6 +630,7 @@ async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
   { runs, seen }: DueKnown,
   nowMs: number,
+  { rehearsal }: Options,
 ): Promise<Seen> {
   const schedule = scheduleName(campaign);
   if (seen?.schedule === schedule) return { ...seen, isNew: false };
@@ -641,9 +644,11 @@ async function scheduleSeen(
       ),
     ),
   );
+  // A change reaches the machine that sends after now.
+  const isChange = rehearsal?.side !== undefined;
   // If a schedule replaced another one and was used before that, earlier runs do not count.
   const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
-  const seenMs = Math.floor(Math.min(nowMs, Math.max(...changed), ...ran));
+  const seenMs = Math.floor(Math.min(nowMs, ...(isChange ? [] : [Math.max(...changed)]), ...ran));
   // This call passes over earlier instants, and says so: a later one must not send them.
   const earliestMs = campaign.schedule === null ? seenMs : nowMs - GRACE_MS;
   return { schedule, seenMs: Math.max(seenMs, earliestMs), isNew: true };
@@ -672,7 +677,7 @@ async function seeSchedules(
       const before = ledgers.of(campaign.project.ledger)?.scheduleOf(placeOf(campaign, where)) ?? null;
       if (before?.schedule === scheduleName(campaign)) continue;
       const known = knownOf(campaign, where, ledgers, options.at ?? options.now());
-      found.set(one, await scheduleSeen(one, known, Math.min(options.now(), lookedMs)));
+      found.set(one, await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
     } catch (fault) {
       found.set(one, { fault });
     }

@@ -184,6 +184,11 @@ export const OPTIONS = {
   output: { flag: '-o, --output <file>', says: 'write to this file, whole or not at all' },
   quietOutput: { flag: '-q, --quiet', says: 'print nothing about a file that was written' },
   quiet: { flag: '-q, --quiet', says: 'print nothing when all is well' },
+  days: {
+    flag: '--days <n>',
+    says: 'how many days to play, each until midnight in the time zone of the project',
+    range: [1, 92, 'whole'],
+  },
   by: { flag: '--by <name>', says: 'who does it (default: user@host)' },
   yes: { flag: '--yes', says: 'send without asking' },
   log: {

@@ -6,6 +6,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import {
   type AssumedFeedback,
   type Campaign,
+  type ComparedSide,
   DUE_CODES,
   type Project,
   type Rehearsal,
@@ -45,12 +46,7 @@ import { needsReports } from './send-once.ts';
 
 export const REHEARSE = {
   environment: OPTIONS.environment,
-  days: {
-    flag: '--days <n>',
-    says: 'how many days to play, each until midnight in the time zone of the project',
-    range: [1, 92, 'whole'],
-    preset: 14,
-  },
+  days: { ...OPTIONS.days, preset: 14 },
   from: {
     flag: '--from <instant>',
     says: 'show what happens from then on; all that comes before it is played too',
@@ -96,6 +92,8 @@ export interface RehearseOptions extends ProjectOptions, OptionsOf<typeof REHEAR
   readonly signal?: AbortSignal;
   /** @internal How far it is, in hours of virtual time. */
   readonly meter?: Meter;
+  /** @internal Default: it is the project itself, with days in its zone. */
+  readonly side?: ComparedSide;
   /** @internal For tests: gets the ledger that was played on, before it is deleted. */
   readonly onPlayed?: (ledger: Ledger) => void;
 }
@@ -114,14 +112,14 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   checkAllow(given, DUE_CODES);
   const options = withDefaults(given);
   const assume = assumedOf(given);
-  const { cwd, env, ledger, environment = 'sandbox' } = options;
+  const { cwd, env, ledger, side, environment = 'sandbox' } = options;
   const startMs = options.now();
   const fromMs = options.from ?? startMs;
   if (fromMs < startMs) {
     const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
     throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before now.', { hint }));
   }
-  const found = await readScheduled(paths, { cwd, env, now: startMs, ledger });
+  const found = await readScheduled(paths, { cwd, env, now: startMs, ledger, side });
   const all = [...found.campaigns, ...found.followUps];
   const refused = onceEach(found.refused.flatMap(({ diagnostics }) => diagnostics));
   const project = projectOf(all, refused);
@@ -131,13 +129,14 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
     copyLedger(project.ledger, copy, startMs);
     const clocks = found.campaigns.map(({ clock }) => clock);
     const everyMs = options.everyMs ?? everyMinutes(clocks, startMs) * 60_000;
-    const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, project.timeZone);
+    const timeZone = side?.timeZone ?? project.timeZone;
+    const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, timeZone);
     const time = createVirtualTime(startMs);
     const stage: Stage = { all, options, environment, everyMs, assume, copy, startMs, untilMs, time };
     const items = await play(stage);
     using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
     options.onPlayed?.(played);
-    return await resultOf({ ...stage, fromMs, items, played, refused });
+    return await resultOf({ ...stage, fromMs, timeZone, items, played, refused });
   } finally {
     await folder.remove();
   }
@@ -177,7 +176,7 @@ interface Part {
  */
 async function play(stage: Stage): Promise<readonly Said[]> {
   const { all, options, environment, everyMs, assume, copy, startMs, untilMs, time } = stage;
-  const { cwd, env, allow = [], meter } = options;
+  const { cwd, env, allow = [], meter, side } = options;
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
   if (meter !== undefined) meter.total = Math.ceil((untilMs - startMs) / HOUR_MS);
@@ -240,6 +239,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     const heard = follow();
     const rehearsal: RehearsedWorld = {
       timers: time.timers,
+      side,
       pauseLookMs: DAY_MS,
       open: (plan) => openAccepting(plan, time.pass()),
     };
@@ -345,6 +345,7 @@ function waitsBefore({ campaign }: Scheduled | Following, { copy, environment, s
 
 interface Played extends Stage {
   readonly fromMs: number;
+  readonly timeZone: string;
   readonly items: readonly Said[];
   readonly played: Ledger;
   /** Why campaigns cannot be read. */
@@ -352,14 +353,14 @@ interface Played extends Stage {
 }
 
 async function resultOf(stage: Played): Promise<Rehearsal> {
-  const { all, options, environment, everyMs, assume, startMs, fromMs, untilMs, played, refused } = stage;
+  const { all, options, environment, timeZone, everyMs, assume, startMs, fromMs, untilMs, played, refused } = stage;
   const { most } = options;
   const [first] = all;
   if (first === undefined) throw new Error('a rehearsal has a campaign');
   const { project } = first.campaign;
   const prices = await loadPrices(project);
   const { identity } = environmentOf(first.campaign, environment);
-  const dayOf = createDayOf(project.timeZone);
+  const dayOf = createDayOf(timeZone);
   const days = new Map<number, Sum>();
   const ofRun = new Map<number, RunSums>();
   for (const quarter of played.sentSince(identity, fromMs)) {
@@ -380,7 +381,7 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
     at: iso(startMs),
     from: iso(fromMs),
     until: iso(untilMs),
-    timeZone: project.timeZone,
+    timeZone,
     currency: prices?.currency ?? null,
     locale: project.locale,
     everyMs,
@@ -569,7 +570,8 @@ function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Di
   return first.project;
 }
 
-function midnightAfter(fromMs: number, days: number, timeZone: string): number {
+/** @returns in ms since 1970, as `fromMs` */
+export function midnightAfter(fromMs: number, days: number, timeZone: string): number {
   const day = addDays(createDayOf(timeZone)(fromMs), { months: 0, days });
   return createInstantOf(timeZone)(day);
 }

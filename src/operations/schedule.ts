@@ -9,7 +9,7 @@ import { projectsFrom, readCampaign } from '../campaign/load.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { quietLedger } from '../ledger/quiet.ts';
-import type { Campaign, FollowUp, Pause, Schedule } from '../model.ts';
+import type { Campaign, ComparedSide, FollowUp, Pause, Schedule } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import {
   type Caller,
@@ -33,6 +33,7 @@ import {
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
+  present,
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
@@ -154,7 +155,7 @@ export interface Following extends Automatic {
  */
 export async function readScheduled(
   paths: readonly string[],
-  options: Omit<ResolvedOptions, 'now'> & { readonly now: number },
+  options: Omit<ResolvedOptions, 'now'> & { readonly now: number; readonly side?: ComparedSide | undefined },
 ) {
   const cwd = await realpath(options.cwd);
   const found = await findCampaigns(paths, cwd);
@@ -169,6 +170,7 @@ export async function readScheduled(
     if ('bytes' in read && !/\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'))) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
       ...options,
+      ...present({ recipients: options.side?.listOf(path) }),
       cwd,
       ...('bytes' in read ? { read } : {}),
       ...(await projects(path)),

@@ -129,7 +129,10 @@ function figuresOf(sum: Omit<RehearsedDay, 'day'>, { currency }: Rehearsal, form
 }
 
 /** When an occurrence is sent; one that is not, when it is due. */
-export function spanWords({ begins, ends, due, occurrence }: RehearsedOccurrence, rehearsal: Rehearsal) {
+export function spanWords(
+  { begins, ends, due, occurrence }: Pick<RehearsedOccurrence, 'begins' | 'ends' | 'due' | 'occurrence'>,
+  rehearsal: Pick<Rehearsal, 'timeZone'>,
+) {
   const from = wallOf(begins ?? due ?? occurrence, rehearsal);
   const until = ends === null ? '' : wallOf(ends, rehearsal);
   const day = from.slice(0, -CLOCK.length);

@@ -1,7 +1,7 @@
 import { DEFAULT_WIRE } from '../campaign/defaults.ts';
 import { compilePointers } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
-import type { Attempt } from '../model.ts';
+import type { Attempt, ComparedSide } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Api } from './api.ts';
 import type { Timers } from './timers.ts';
@@ -12,6 +12,8 @@ import type { Timers } from './timers.ts';
  */
 export interface RehearsedWorld {
   readonly timers: Timers;
+  /** Absent: it is the project itself. */
+  readonly side?: ComparedSide | undefined;
   /** No person pauses anything meanwhile. */
   readonly pauseLookMs: number;
   /** The API of one pass of a send. */

@@ -156,6 +156,17 @@ describe('action.yml', () => {
     expect(named('Keep what').with?.['path']).toMatch(/^\$\{\{ runner\.temp \}\}\/handbill-diff\/diff\.md$/);
   });
 
+  it('says what the change does to the next days, where it is asked to', () => {
+    const schedule = `${YAML}schedule: { cron: 0 9 * * *, timeZone: UTC }\n`;
+    write('campaigns/hello/campaign.yaml', schedule);
+    const { status, stderr } = run(named('Say what'), { days: '3', environment: 'sandbox' });
+    write('campaigns/hello/campaign.yaml', YAML);
+    expect(status, stderr).toBe(0);
+    const text = readFileSync(join(folder, 'temp/handbill-diff/diff.md'), 'utf8');
+    expect(text).toContain('In the next 3 days this change sends 6 messages more: 6 instead of 0.');
+    expect(run(named('Say what'), { days: '3 --recipients /etc/passwd' }).status).toBe(2);
+  });
+
   it('says it of a change that does not validate too, and fails', () => {
     write('campaigns/hello/campaign.yaml', YAML.replace('{{name}}', '{{nane}}'));
     const { status } = run(named('Say what'));

@@ -28,4 +28,28 @@ export const REHEARSING: readonly Mutant[] = [
     is: "recipients.state = 'accepted' AND claimed_at",
     proof: { in: 'rehearse/assume.test.ts', only: 'the days add up' },
   },
+  {
+    name: 'diff-plays-one-side-twice',
+    planted: 'the days before a change are played with the files after it',
+    file: 'src/operations/diff-days.ts',
+    was: 'const was = await play(0, before);',
+    is: 'const was = await play(0, after);',
+    proof: { in: 'diff/days.test.ts', only: 'say first how many messages more' },
+  },
+  {
+    name: 'diff-of-days-sends-what-was-due-before',
+    planted: 'in a comparison, the times of files say since when a schedule is known',
+    file: 'src/operations/due.ts',
+    was: '...(isChange ? [] : [Math.max(...changed)])',
+    is: '...[Math.max(...changed)]',
+    proof: { in: 'diff/days.test.ts', only: 'begin neither side for an instant before now' },
+  },
+  {
+    name: 'diff-of-days-without-ages',
+    planted: 'the list of a checkout is as old as the checkout',
+    file: 'src/operations/diff-days.ts',
+    was: 'if (own !== null && path !== null) await utimes(path, own.atime, own.mtime)',
+    is: 'if (own !== null && path !== null) await stat(path)',
+    proof: { in: 'diff/days.test.ts', only: 'are as old on both sides as in the work tree' },
+  },
 ];

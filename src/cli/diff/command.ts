@@ -3,10 +3,12 @@ import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { DIFF, diff } from '../../operations/diff.ts';
-import { type FlagsOf, formatOption, type OptionTable, WRITING } from '../../operations/options.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { jsonText } from '../../util/escape.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { withProgress } from '../shared/progress.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import { diffMarkdown } from './markdown.ts';
 import { diffText } from './text.ts';
@@ -21,6 +23,7 @@ const WRITERS: Readonly<Record<(typeof FORMATS)[number], (result: Diff) => strin
 
 const FLAGS = {
   ...DIFF,
+  ledger: { ...OPTIONS.ledger, says: `with --days: ${OPTIONS.ledger.says}` },
   ...WRITING,
   format: formatOption(FORMATS),
 } as const satisfies OptionTable;
@@ -34,19 +37,23 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill diff main', 'what the work tree changes since it left main'],
     ['handbill diff HEAD hello', 'the same of one campaign'],
     ['handbill diff v1..v2', 'from one commit to another'],
+    ['handbill diff main --days 14 --env production', 'and what the change does to the next 14 days'],
     ['handbill diff origin/main --format markdown -o comment.md', 'for a pull request'],
   ]);
   command.action(async (revision: string, target: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
     const interrupts = watchInterrupts();
     try {
-      const result = await diff(revision, {
-        ...flags,
-        ...(target === undefined ? {} : { campaign: target }),
-        cwd: context.cwd,
-        now: context.now,
-        env: context.env,
-        signal: interrupts.signal,
-      });
+      const { days, quiet = false, output } = flags;
+      const work = { label: 'Rehearsal', unit: 'hours', quiet: quiet || days === undefined } as const;
+      const result = await withProgress(context, { ...work, toFile: output !== undefined }, (meter) =>
+        diff(revision, {
+          ...flags,
+          ...(target === undefined ? {} : { campaign: target }),
+          ...optionsHere(context, flags.ledger),
+          signal: interrupts.signal,
+          meter,
+        }),
+      );
       await writeResult([WRITERS[flags.format](result)], flags, context);
       context.exit(result.valid ? EXIT.done : EXIT.refused);
     } catch (error) {

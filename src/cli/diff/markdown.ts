@@ -1,6 +1,7 @@
 import type { CampaignDiff, Diff, Figures, Finding, RuleChange } from '../../diff/result.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
+import { type DaysWords, daysWords } from './days.ts';
 import {
   arrow,
   costWords,
@@ -29,6 +30,7 @@ export function diffMarkdown(diff: Diff): string {
   const fitted = createFitted();
   fitted.add(`${MARKER}\n### handbill: what this change means\n\n${plain(headline(diff))}\n`);
   if (isEmpty(diff)) fitted.add(`\n${NOTHING}\n`);
+  if (diff.rehearsal !== undefined) addDays(fitted, daysWords(diff, diff.rehearsal, '→'));
   for (const note of diff.notes) fitted.add(`\n${plain(note)}\n`);
   if (!diff.valid) fitted.add('\n**This change does not validate.** The errors follow, by campaign.\n');
   if (diff.campaigns.length > 0) {
@@ -46,6 +48,16 @@ export function diffMarkdown(diff: Diff): string {
 }
 
 // -------------------------------------------------------------------------------------------------------- the text
+
+/** A long table is folded, so that the campaigns are seen. */
+function addDays(fitted: Fitted, { answer, lines, rows: [titles = [], ...rows], foot }: DaysWords): void {
+  fitted.add(`\n**${plain(answer)}**\n\n${lines.map((line) => `- ${plain(line)}\n`).join('')}\n`);
+  const head = [row(titles), row(titles.map(() => '---'))];
+  const pieces = [...head, ...rows.map((cells) => row(cells.map(plain))), '\n'];
+  if (rows.length > 20) details(fitted, 'days', pieces);
+  else if (rows.length > 0) fitted.add(pieces.join(''));
+  fitted.add(`${plain(foot)}\n`);
+}
 
 function overviewRow(campaign: CampaignDiff): string {
   const { recipients, texts, rules, before, after } = campaign;

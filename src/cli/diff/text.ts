@@ -1,7 +1,8 @@
 import type { CampaignDiff, Diff, Finding, RuleChange } from '../../diff/result.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
-import { displayWidth } from '../../util/table.ts';
+import { displayWidth, table } from '../../util/table.ts';
+import { type DaysWords, daysWords } from './days.ts';
 import {
   arrow,
   decisionWords,
@@ -24,12 +25,20 @@ type Block = readonly [label: string, lines: readonly string[]];
 export function diffText(diff: Diff): string {
   const parts = [`${safeLine(headline(diff))}\n`];
   if (isEmpty(diff)) parts.push(`${NOTHING}\n`);
+  if (diff.rehearsal !== undefined) parts.push(...daysParts(daysWords(diff, diff.rehearsal, '->')));
   for (const campaign of withoutRepeats(diff).campaigns)
     parts.push(section(titleOf(campaign), campaignBlocks(campaign, diff)));
   if (diff.project.length > 0) parts.push(section('handbill.yaml', [['rules', diff.project.map(ruleLine)]]));
   if (diff.unchanged.length > 0) parts.push(`${safeLine(`Unchanged: ${diff.unchanged.join(', ')}`)}\n`);
   parts.push(...diff.notes.map((note) => `${safeLine(note)}\n`));
   return parts.join('\n');
+}
+
+function daysParts({ answer, lines, rows: [titles = [], ...rows], foot }: DaysWords): readonly string[] {
+  const columns = titles.map((title) => ({ title }));
+  const shown = table(rows, columns, { width: Number.POSITIVE_INFINITY, indent: 2 });
+  const parts = [`${safeLine(answer)}\n`, lines.map((line) => `  ${safeLine(line)}\n`).join(''), shown];
+  return [...parts.filter((part) => part !== ''), `${safeLine(foot)}\n`];
 }
 
 function campaignBlocks(campaign: CampaignDiff, { before, after }: Diff): readonly Block[] {
