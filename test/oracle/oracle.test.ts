@@ -58,6 +58,11 @@ const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'
     [receipt(404), receipt(202)],
     { starts: [0, 1] },
   ],
+  [
+    'accepted after a 410, before which the only 2xx was cut off',
+    [ending('accepted'), { ...ending('in-doubt'), line: 3, reference: 'ben', key: 'b' }],
+    [{ ...receipt(202, 'ben'), isUnreadable: true }, receipt(410), receipt(202)],
+  ],
   ['accepted after an opt-in to retry', [ending('accepted')], [receipt(503), receipt(202)], { retryStatuses: [503] }],
   [
     'sent again because a person asked',
@@ -103,6 +108,16 @@ const BROKEN: readonly [string, readonly Ending[], readonly Omit<Receipt, 'numbe
   ['failed, but received', [ending('failed')], [silent]],
   ['pending, but received', [ending('pending')], [receipt(202)]],
   ['pending after a later 404', [ending('pending'), other('accepted')], [receipt(202, 'ben'), receipt(404)]],
+  [
+    'accepted after a 410, before which a 2xx accepted another recipient',
+    [ending('accepted'), other('accepted')],
+    [receipt(202, 'ben'), receipt(410), receipt(202)],
+  ],
+  [
+    'accepted after a 2xx that was cut off',
+    [ending('accepted')],
+    [{ ...receipt(202), isUnreadable: true }, receipt(202)],
+  ],
   ['skipped, but received', [ending('skipped', { reason: 'suppressed' })], [receipt(202)]],
   ['deferred, but received', [ending('deferred')], [receipt(202)]],
   ['a row without an outcome', [ending('accepted')], [receipt(202)], { lines: [2, 3] }],

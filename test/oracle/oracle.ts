@@ -184,7 +184,7 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
   );
   const last = new Map(receipts.map(({ reference }, at) => [reference, at]));
   let accepted = false;
-  const counting = receipts.filter(({ status, said, reference, recipients = 1 }, at) => {
+  const counting = receipts.filter(({ status, said, reference, recipients = 1, isUnreadable }, at) => {
     if (starts.includes(at)) accepted = false;
     if (status === null || said === 'account' || said === 'busy') return status === null;
     // Of several recipients none was tried: each of them may be another matter.
@@ -197,7 +197,8 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
     // Before this start was accepted, whether an earlier one was is known to the ledger alone: a 404 that rejected is the last.
     if (WRONG_ADDRESS.has(status) && !accepted && !(rejected.has(reference) && last.get(reference) === at))
       return false;
-    accepted ||= status >= 200 && status < 300;
+    // A 2xx that leaves its own recipient in doubt does not show that the API is at this address (FAILURES, D2).
+    accepted ||= status >= 200 && status < 300 && said !== 'unclear' && isUnreadable !== true;
     return true;
   });
   return groupBy(counting, ({ reference }) => reference ?? '?');

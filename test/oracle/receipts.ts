@@ -35,6 +35,8 @@ export interface Receipt {
   readonly said?: Said;
   /** Recipients of the request; absent: one. */
   readonly recipients?: number;
+  /** A 2xx that is cut off, or is not an answer of the API: the message may be there, and nothing was accepted. */
+  readonly isUnreadable?: true;
   /** The id by which reports name the message, null where they name another; absent: there are none. */
   readonly reportedAs?: string | null;
 }

@@ -50,6 +50,8 @@ export interface SimulatedEndpoint extends Endpoint {
   die(): void;
 }
 
+const UNREADABLE: ReadonlySet<Behaviour['kind']> = new Set(['unrecognised', 'html', 'cut-2xx']);
+
 type Written = { -readonly [K in keyof ServerReceipt]: ServerReceipt[K] };
 
 interface InFlight {
@@ -109,6 +111,7 @@ export function createServer(
       receipt.status = behaviour.status;
       receipt.id = own === undefined ? behaviour.id : own.id;
       if (own !== undefined) receipt.said = own.said;
+      if (UNREADABLE.has(behaviour.kind)) receipt.isUnreadable = true;
     }
   };
   const nextBehaviour = ({ profile, environment, onlyOwn, form }: ConnectOptions, asked: Asked): Behaviour => {
