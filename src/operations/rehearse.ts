@@ -205,7 +205,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   const wake = (part: Part, ms: number): void => {
     if (ms >= untilMs) return;
     part.wakes.add(ms);
-    askAt(Math.ceil(ms / everyMs) * everyMs);
+    askAt(Math.ceil((ms < time.nowMs ? time.nowMs + 1 : ms) / everyMs) * everyMs);
   };
   const askAt = (tickMs: number): void => {
     if (asked.has(tickMs)) return;

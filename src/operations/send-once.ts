@@ -7,7 +7,7 @@ import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, WinnerState } from '../model.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { adviseEstimate } from '../plan/limits.ts';
-import { isSandbox, type Plan } from '../plan/plan.ts';
+import { isSandbox, type Plan, rateOf } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { endsSoon } from '../plan/standing-inputs.ts';
@@ -276,13 +276,6 @@ export async function howListsAreRead(campaign: Campaign, options: StartOptions)
 }
 
 const LOOK_MS = 10_000;
-
-/** The lowest of the limits that are set: the option, the environment's and the campaign's. */
-export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
-  const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond];
-  const set = rates.filter((rate) => rate !== null && rate !== undefined);
-  return set.length === 0 ? null : Math.min(...set);
-}
 
 /** @throws HandbillError (exit 2): the ledger is a file */
 function refuseUnlessShareable({ project }: Campaign): void {

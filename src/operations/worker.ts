@@ -9,7 +9,7 @@ import type { Project } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { loadPrices } from '../plan/estimate.ts';
-import { createPlan } from '../plan/plan.ts';
+import { createPlan, rateOf } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
@@ -39,7 +39,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { projectHere } from './project.ts';
-import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
+import { howListsAreRead, thisWorker } from './send-once.ts';
 import { SEND } from './send-options.ts';
 import { recalledText } from './warnings.ts';
 

@@ -1,51 +1,61 @@
 import type { Forecast } from '../model.ts';
 import { type Formats, PLAIN } from '../report/locale.ts';
-import { instantMs, iso } from '../util/time.ts';
+import { iso } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import type { Forecaster } from './estimate.ts';
-import type { Plan } from './plan.ts';
-import { createWindowGate, lastMoment } from './window.ts';
+import { type Plan, rateOf } from './plan.ts';
+import { beginOf, createWindowGate, lateAt } from './window.ts';
 
-type Waiting = { readonly recipients: number; readonly calendar: Calendar };
-
-interface Bounds {
-  /** Recipients a second; null: no limit. */
-  readonly perSecond: number | null;
-  /** Ms since 1970. */
-  readonly startMs: number;
-  /** The last moment at which a message may go out, in ms since 1970; infinite: there is none. */
-  readonly endMs: number;
+/** Rows of the list that follow one another and have the same windows. */
+interface Rows {
+  recipients: number;
+  readonly calendar: Calendar;
 }
 
 const MINUTE_MS = 60_000;
 const HORIZON_MS = 366 * 86_400_000;
 
-/** Windows that are open share the rate. Latency is unknown, so a run without a rate takes no time. */
+/**
+ * A start sends, in list order, to those whose window is open when it begins. The next one begins in the minute in which
+ * it has ended and a window is open. Latency is unknown, so a run without a rate takes no time.
+ * @param bounds - requests a second, recipients of each and requests at once; when it begins, and when it is too late, in
+ * ms since 1970
+ */
 export function forecast(
-  groups: readonly Waiting[],
-  { perSecond, startMs, endMs }: Bounds,
+  rows: readonly Rows[],
+  bounds: Readonly<Record<'perSecond' | 'perRequest' | 'inFlight' | 'startMs' | 'endMs', number>>,
 ): { readonly finishedMs: number | null; readonly expire: number } {
-  const left = groups.map((group) => ({ ...group }));
+  const { perSecond, perRequest, inFlight, startMs, endMs } = bounds;
+  const intervalMs = 1000 / perSecond;
   const lastMs = Math.min(endMs, startMs + HORIZON_MS);
+  let left = rows;
   let finishedMs = startMs;
-  for (let nowMs = startMs; nowMs <= lastMs; ) {
-    const waiting = left.filter(({ recipients }) => recipients > 0);
-    if (waiting.length === 0) return { finishedMs, expire: 0 };
-    const states = waiting.map((group) => ({ group, ...group.calendar.at(nowMs) }));
-    const untilMs = Math.min(lastMs, ...states.map(({ changesAtMs }) => changesAtMs));
-    const open = states.filter((state) => state.open).map(({ group }) => group);
-    const total = open.reduce((sum, { recipients }) => sum + recipients, 0);
-    // The first one goes at once, where any window is open.
-    const possible = perSecond === null ? total : 1 + ((untilMs - nowMs) / 1000) * perSecond;
-    const share = possible >= total ? 1 : possible / total;
-    for (const group of open) group.recipients -= share === 1 ? group.recipients : group.recipients * share;
-    if (total > 0 && share === 1) finishedMs = nowMs + (perSecond === null ? 0 : ((total - 1) / perSecond) * 1000);
-    if (untilMs >= lastMs) break;
-    nowMs = untilMs;
+  for (let nowMs = startMs; nowMs < lastMs; ) {
+    const beganMs = nowMs;
+    let turns = 0;
+    const turnMs = (): number => beganMs + Math.max(0, Math.ceil(turns / perRequest) - 1) * intervalMs;
+    left = left.flatMap(({ recipients, calendar }) => {
+      const { open, changesAtMs } = calendar.at(beganMs);
+      if (!open) return [{ recipients, calendar }];
+      const inTime = Math.ceil((Math.min(changesAtMs, lastMs) - beganMs) / intervalMs) * perRequest - turns;
+      const sent = Math.min(recipients, Math.max(0, inTime));
+      turns += sent;
+      if (sent > 0) finishedMs = turnMs();
+      // Those whose window closes while they wait for their turns take these turns with them.
+      turns += Math.min(recipients - sent, Math.max(0, inTime + inFlight * perRequest) - sent);
+      return sent === recipients ? [] : [{ recipients: recipients - sent, calendar }];
+    });
+    if (left.length === 0) return { finishedMs, expire: 0 };
+    const endedMs = turnMs();
+    const states = left.map(({ calendar }) => calendar.at(endedMs));
+    const opensMs = states.map(({ open, changesAtMs }) => (open ? endedMs : changesAtMs));
+    nowMs = Math.ceil(opensMs.reduce((a, b) => Math.min(a, b)) / MINUTE_MS) * MINUTE_MS;
   }
-  const rest = left.reduce((sum, { recipients }) => sum + recipients, 0);
-  if (rest === 0) return { finishedMs, expire: 0 };
-  return { finishedMs: null, expire: lastMs === endMs ? Math.ceil(rest - 1e-6) : 0 };
+  return { finishedMs: null, expire: lastMs === endMs ? sumOf(left) : 0 };
+}
+
+function sumOf(rows: readonly Rows[]): number {
+  return rows.reduce((sum, { recipients }) => sum + recipients, 0);
 }
 
 /**
@@ -56,36 +66,45 @@ export async function createForecaster(
   plan: Plan,
   { nowMs, ratePerSecond = null }: { readonly nowMs: number; readonly ratePerSecond?: number | null },
 ): Promise<Forecaster | null> {
-  const { campaign, environment, recipientsPerRequest } = plan;
-  const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond].filter((rate) => rate !== null);
-  const { window, notAfterMs } = campaign.send;
+  const { campaign, environment, recipientsPerRequest: perRequest } = plan;
+  const perSecond = rateOf(plan, ratePerSecond) ?? Number.POSITIVE_INFINITY;
   // With `send.each` each row has its own end.
-  if ((rates.length === 0 && window === null) || campaign.recipients.each !== null) return null;
-  const startMs = Math.max(nowMs, instantMs(plan.occurrence) ?? nowMs);
+  if ((perSecond === Number.POSITIVE_INFINITY && campaign.send.window === null) || campaign.recipients.each !== null)
+    return null;
+  const inFlight = environment.concurrency ?? campaign.send.concurrency;
+  const startMs = beginOf(plan, nowMs);
+  const bounds = { perSecond, perRequest, inFlight, startMs, endMs: lateAt(plan, startMs) };
   const gate = await createWindowGate(plan, { now: () => startMs, startMs });
   const { openingOf } = gate === null ? { openingOf: () => OPEN } : await import('./calendar.ts');
-  const counts = new Map<readonly Calendar[], number>();
-  const perSecond = rates.length === 0 ? null : Math.min(...rates) * recipientsPerRequest;
-  const endMs = Math.min(notAfterMs ?? Number.POSITIVE_INFINITY, lastMoment(plan, startMs));
+  const rows: Rows[] = [];
+  const lastOf = new Map<readonly Calendar[], Rows>();
   return {
     add(recipient) {
       const calendars = gate === null ? ALWAYS : gate.calendars(recipient);
       // Without a known time zone a recipient is not sent to.
-      if (calendars !== null) counts.set(calendars, (counts.get(calendars) ?? 0) + 1);
+      if (calendars === null) return;
+      const last = lastOf.get(calendars);
+      const isNear = rows.length >= EXACT_ROWS && (last?.recipients ?? MERGED) < MERGED;
+      if (last !== undefined && (isNear || last === rows.at(-1))) last.recipients += 1;
+      else {
+        const next = { recipients: 1, calendar: last?.calendar ?? { at: (ms: number) => openingOf(calendars, ms) } };
+        lastOf.set(calendars, next);
+        rows.push(next);
+      }
     },
     result() {
-      const groups = [...counts].map(([calendars, recipients]) => {
-        return { recipients, calendar: { at: (ms: number) => openingOf(calendars, ms) } };
-      });
-      const { finishedMs, expire } = forecast(groups, { perSecond, startMs, endMs });
+      const { finishedMs, expire } = forecast(rows, bounds);
       if (finishedMs !== null && finishedMs - startMs < MINUTE_MS) return null;
-      const recipients = groups.reduce((sum, group) => sum + group.recipients, 0);
       // A minute is as exact as a rate without latency can be.
       const minute = finishedMs === null ? null : Math.ceil(finishedMs / MINUTE_MS) * MINUTE_MS;
-      return { finishesAt: iso(minute), recipients, expire };
+      return { finishesAt: iso(minute), recipients: sumOf(rows), expire };
     },
   };
 }
+
+/** In longer lists, up to so many rows near each other count as one, so that memory hardly grows with the list. */
+const EXACT_ROWS = 1000;
+const MERGED = 250;
 
 const ALWAYS: readonly Calendar[] = [];
 const OPEN = { open: true, changesAtMs: Number.POSITIVE_INFINITY };

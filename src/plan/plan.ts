@@ -99,6 +99,13 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   };
 }
 
+/** The lowest of the limits that are set: the option, the environment's and the campaign's. */
+export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
+  const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond];
+  const set = rates.filter((rate) => rate !== null && rate !== undefined);
+  return set.length === 0 ? null : Math.min(...set);
+}
+
 function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }

@@ -16,7 +16,9 @@ interface AtMoment {
   readonly ledger?: SuppressionReader | null;
   /** Null: no rule uses it. */
   readonly reached?: Reached | null;
-  /** Null: the campaign has no window, and may still have `send.notAfter`. Absent: the hour does not count. */
+  /** See `lateAt`. Absent: the time does not count. */
+  readonly lateAtMs?: number;
+  /** Null: the campaign has no window. Absent: the hour does not count. */
   readonly window?: WindowGate | null;
 }
 
@@ -74,10 +76,9 @@ const RULES: readonly Rule[] = [
   },
   {
     reason: 'expired',
-    open({ campaign }, { window, now }) {
-      const { notAfterMs } = campaign.send;
-      if (now === undefined || window === undefined || notAfterMs === null) return null;
-      return () => (now() > notAfterMs ? '' : null);
+    open(_, { lateAtMs = Number.POSITIVE_INFINITY, now }) {
+      if (now === undefined || lateAtMs === Number.POSITIVE_INFINITY) return null;
+      return () => (now() >= lateAtMs ? '' : null);
     },
   },
   // The last one, because it can also say later.

@@ -1,4 +1,5 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
+import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import type { Closed, WindowGate } from './gate.ts';
 import type { Plan } from './plan.ts';
@@ -39,7 +40,7 @@ async function createHoursGate(
     import('../recipients/zone.ts'),
   ]);
   const { recipients, project } = plan.campaign;
-  const endMs = lastMoment(plan, options.startMs);
+  const lateAtMs = lateAt(plan, options.startMs);
   const calendars = new Map<string, Calendar>();
   const calendarOf = (country: string | null, index: number, zone: string): Calendar => {
     const id = `${index} ${country ?? ''} ${zone}`;
@@ -71,8 +72,10 @@ async function createHoursGate(
     }
     const where = zones > 1 && !isFixed(window) ? `, in all ${zones} zones of the number` : '';
     const detail = `opens ${wallText(opensAtMs, zone)} in ${zone}${where}`;
-    if (notAfterMs !== null && opensAtMs > notAfterMs) return tooLate(`${detail}, after send.notAfter`);
-    if (opensAtMs >= endMs) return tooLate(`${detail}, when the message is not valid any more`);
+    if (opensAtMs >= lateAtMs) {
+      const isAfter = notAfterMs !== null && opensAtMs > notAfterMs;
+      return tooLate(`${detail}, ${isAfter ? 'after send.notAfter' : 'when the message is not valid any more'}`);
+    }
     return { decision: 'defer', reason: 'outside-window', detail, opensAtMs };
   };
 
@@ -133,11 +136,19 @@ function createGroups(
   };
 }
 
-/** Infinite without a validity, and where it counts from the time of each row. */
-export function lastMoment({ campaign }: Pick<Plan, 'campaign'>, startMs: number): number {
-  const { validity, recipients } = campaign;
-  if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return Number.POSITIVE_INFINITY;
-  return validity.kind === 'until' ? validity.epochMs : startMs + validity.ms;
+/**
+ * When it is too late for all rows, in ms since 1970: after `send.notAfter`, or at the end of a validity that does not
+ * count from the time of each row.
+ */
+export function lateAt({ campaign: { send, validity, recipients } }: Pick<Plan, 'campaign'>, startMs: number): number {
+  const endMs = (send.notAfterMs ?? Number.POSITIVE_INFINITY) + 1;
+  if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return endMs;
+  return Math.min(endMs, validity.kind === 'until' ? validity.epochMs : startMs + validity.ms);
+}
+
+/** When a run that has not begun will begin: at its instant, where that is later. */
+export function beginOf({ occurrence }: Pick<Plan, 'occurrence'>, nowMs: number): number {
+  return Math.max(nowMs, instantMs(occurrence) ?? nowMs);
 }
 
 function tooLate(detail: string): Closed {

@@ -15,7 +15,7 @@ import { duplicatesIn, skipsInvalid, type View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type OpenRules, openClaimRules, openRules } from '../plan/skip-rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
-import { createWindowGate } from '../plan/window.ts';
+import { beginOf, createWindowGate, lateAt } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { number } from '../report/words.ts';
 import { mask } from '../util/redact.ts';
@@ -64,8 +64,9 @@ export async function openKnown(plan: Plan, given: KnownSources) {
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
   const now = () => nowMs;
-  const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
-  const sources = { suppressions, ledger, reached, now, window };
+  const startMs = run?.startedAtMs ?? beginOf(plan, nowMs);
+  const window = await createWindowGate(plan, { now, startMs });
+  const sources = { suppressions, ledger, reached, now, window, lateAtMs: lateAt(plan, startMs) };
   let openedClaimRules: OpenRules | null = null;
   const claimRules = (): OpenRules => {
     openedClaimRules ??= openClaimRules(plan, sources);

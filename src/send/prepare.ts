@@ -28,7 +28,7 @@ import { identityHash } from '../plan/settings.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { leaveHint } from '../plan/standing-inputs.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
-import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
+import { createWindowGate, lastOpeningAfter, lateAt } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
@@ -266,10 +266,9 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   const { ledger, plan, nowMs } = options;
   // Reports may have come in since the last start: they resolve recipients in doubt (failures.md, K2).
   resolveByReports(ledger, nowMs);
-  const { notAfterMs } = plan.campaign.send;
   const found = findWinnerOf(options, run);
-  // After `notAfter` nothing is sent, so recipients that wait for a winner do not wait any longer.
-  const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
+  // When it is too late nothing is sent, so recipients that wait for a winner do not wait any longer.
+  const waits = winnerOf(options, run, found) === null && nowMs < lateAt(plan, run.startedAtMs ?? nowMs);
   const open = ledger.countOpen(run, { rejected: options.retry === 'rejected' });
   const resends = options.retry === 'corrected' ? resendsOf(ledger, run, null) : [];
   const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
@@ -449,7 +448,8 @@ async function checkAndLoad(
 ): Promise<Checked & { readonly toDo: number }> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
   const now = () => nowMs;
-  const window = await createWindowGate(plan, { now, startMs: existing?.startedAtMs ?? nowMs });
+  const startMs = existing?.startedAtMs ?? nowMs;
+  const window = await createWindowGate(plan, { now, startMs });
   const duplicates = duplicatesIn(plan);
   const isOpen = existing === null ? () => true : stillOpen(options, existing);
   let toDo = 0;
@@ -460,7 +460,7 @@ async function checkAndLoad(
   };
   const view = {
     duplicates,
-    rules: openRules(plan, { suppressions, ledger, reached, now, window }),
+    rules: openRules(plan, { suppressions, ledger, reached, now, window, lateAtMs: lateAt(plan, startMs) }),
     skipsInvalid: skipsInvalid(plan.campaign, options.allow),
     winner: winnerOf(options, existing, found),
     meter: options.meter,

@@ -2,6 +2,7 @@ import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Channel, Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import { openRules } from '../plan/skip-rules.ts';
+import { lateAt } from '../plan/window.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Gate } from './canary.ts';
 import { type Batch, type SendContext, type SendTask, taskOf } from './deliver.ts';
@@ -53,6 +54,7 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
   const { pendingRows, gate, between } = rows;
   const { start, run, pool, lists, stopped, now, window } = context;
   const { plan, ledger, reached } = start;
+  const lateAtMs = lateAt(plan, run.startedAtMs ?? now());
   const packer = createPacker<SendTask>(plan.recipientsPerRequest);
   let left = rows.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
@@ -63,7 +65,7 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
       wanted: pendingRows.wants,
       expected: start.list,
       // The claims check again; a recipient who is certainly skipped need not wait for a token.
-      rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window }),
+      rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window, lateAtMs }),
       skipsInvalid: true,
       winner: run.winner,
       variantOf(row: number, key: string) {

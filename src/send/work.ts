@@ -7,7 +7,7 @@ import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
 import { createPricer } from '../plan/estimate.ts';
 import type { Closed } from '../plan/gate.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createWindowGate } from '../plan/window.ts';
+import { createWindowGate, lateAt } from '../plan/window.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Api } from './api.ts';
 import { type Batch, deliver, stepFacts } from './deliver.ts';
@@ -147,10 +147,9 @@ export async function openWork(
     timers,
   );
 
-  const { notAfterMs, attempts } = campaign.send;
-  // The last millisecond of `notAfter` counts.
-  const lateAtMs = notAfterMs === null ? Number.POSITIVE_INFINITY : notAfterMs + 1;
-  const isLate = (): boolean => notAfterMs !== null && now() >= lateAtMs;
+  const { attempts } = campaign.send;
+  const lateAtMs = lateAt(plan, startMs);
+  const isLate = (): boolean => now() >= lateAtMs;
   const costOf = createPricer(prices);
   // A recipient who waited for the winner has no variant in the ledger yet.
   const decidesLate = campaign.split.test !== null;

@@ -245,8 +245,8 @@ export const CAME_BACK: readonly Mutant[] = [
     name: 'in-doubt-after-a-kill',
     planted: 'reports that were held when the receiver was killed resolve nothing until the next one comes',
     file: PREPARE,
-    was: '  resolveByReports(ledger, nowMs);\n  const { notAfterMs }',
-    is: '  const { notAfterMs }',
+    was: '  resolveByReports(ledger, nowMs);\n  const found = findWinnerOf(options, run);',
+    is: '  const found = findWinnerOf(options, run);',
     proof: { in: 'send/left-in-doubt.test.ts', only: 'K2' },
   },
   {

@@ -30,30 +30,36 @@ it('continues a run for 24 hours, and later only when it is told to', async () =
   expect(await at(here, START + 900 * HOUR)).toMatchObject({ started: false, posted: 0, exit: 0 });
 });
 
-it('expires what is left after notAfter', async () => {
-  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
-  await at(here, START, { limit: 1 });
-  const { report, posted, exit } = await at(here, START + 4 * HOUR);
-  expect({ posted, exit }).toEqual({ posted: 0, exit: 0 });
-  expect(report).toMatchObject({
-    state: 'finished',
-    totals: { accepted: 1, skipped: 2 },
-    reasons: { skipped: { expired: 2 } },
-  });
-});
+it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: 3h'])(
+  'expires what is left after %s',
+  async (end) => {
+    using here = project(`${end}\n`);
+    await at(here, START, { limit: 1 });
+    const { report, posted, exit } = await at(here, START + 4 * HOUR);
+    expect({ posted, exit }).toEqual({ posted: 0, exit: 0 });
+    expect(report).toMatchObject({
+      state: 'finished',
+      totals: { accepted: 1, skipped: 2 },
+      reasons: { skipped: { expired: 2 } },
+    });
+  },
+);
 
-it('expires who was waiting for their turn when notAfter passed', async () => {
-  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
-  let posted = () => 0;
-  const { report } = await at(here, START, {
-    now: () => (posted() > 0 ? START + 4 * HOUR : START),
-    onEvent(event) {
-      if (event.kind === 'sending') posted = () => event.figures.posted;
-    },
-  });
-  expect(report.totals).toMatchObject({ accepted: 1, skipped: 2 });
-  expect(report.reasons).toEqual({ skipped: { expired: 2 } });
-});
+it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: "2026-11-21T12:00:00Z"', 'validity: 3h'])(
+  'expires who was waiting for their turn when it passed: %s',
+  async (end) => {
+    using here = project(`${end}\n`);
+    let posted = () => 0;
+    const { report } = await at(here, START, {
+      now: () => (posted() > 0 ? START + 4 * HOUR : START),
+      onEvent(event) {
+        if (event.kind === 'sending') posted = () => event.figures.posted;
+      },
+    });
+    expect(report.totals).toMatchObject({ accepted: 1, skipped: 2 });
+    expect(report.reasons).toEqual({ skipped: { expired: 2 } });
+  },
+);
 
 it('expires a recipient whose claim was committed after notAfter', async () => {
   using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');

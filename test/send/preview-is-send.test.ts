@@ -61,6 +61,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     shows: 'skip window-closed',
   },
   'a time that has passed': { lines: { send: { notAfter: '2026-11-23T11:00:00Z' } }, shows: 'skip expired' },
+  'a validity that ends': { lines: { validity: '2h' }, shows: 'send' },
   'a time that passes': { lines: { send: { notAfter: '2026-11-23T17:00:00Z' } }, shows: 'send' },
   'opt-outs meanwhile': {
     later: (ledger) => ledger.suppress(NUMBERS[6] ?? '', { ...facts, nowMs: NOON + HOUR }),
