@@ -1,3 +1,4 @@
+import { AHEAD } from './ahead.ts';
 import { ANSWERS } from './answers.ts';
 import { OVERSPENDING } from './budgets.ts';
 import { EACH } from './each.ts';
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...REACHING,
   ...RULES,
   ...REHEARSING,
+  ...AHEAD,
   ...EACH,
   ...ENDINGS,
   ...CAME_BACK,

@@ -1,0 +1,101 @@
+import type { Mutant } from './mutant.ts';
+
+const CARRIERS = 'src/plan/carriers.ts';
+const VERDICT = 'src/report/verdict.ts';
+const FORECAST = 'src/plan/forecast.ts';
+
+const texts = { in: 'plan/carriers.test.ts' } as const;
+const lastTime = { in: 'report/run-before.test.ts' } as const;
+const forecasts = { in: 'rehearse/forecasts.test.ts' } as const;
+
+/** Advice and forecasts that are wrong, or that nothing gives. */
+export const AHEAD: readonly Mutant[] = [
+  {
+    name: 'shortener-in-a-longer-name',
+    planted: 'a domain that ends as that of a public shortener is taken for it',
+    file: CARRIERS,
+    was: '/(?<![\\w.@-])(?:www',
+    is: '/(?:www',
+    proof: texts,
+  },
+  {
+    name: 'insecure-link-in-a-query',
+    planted: 'an address in the query of another link is taken for a link that a person opens',
+    file: CARRIERS,
+    was: '/(?<![\\w=&?%/-])http:',
+    is: '/(?<!\\w)http:',
+    proof: texts,
+  },
+  {
+    name: 'indented-lines-are-odd',
+    planted: 'blanks that indent a line are warned about',
+    file: CARRIERS,
+    was: '/[^\\n ] {2}/',
+    is: '/. ?  /s',
+    proof: texts,
+  },
+  {
+    name: 'cut-link-but-the-first',
+    planted: 'a link that the end of the first part cuts is passed over',
+    file: CARRIERS,
+    was: 'if (cut !== -1)',
+    is: 'if (cut > 0)',
+    proof: texts,
+  },
+  {
+    name: 'abbreviations-shout',
+    planted: 'abbreviations count as words in capitals',
+    file: CARRIERS,
+    was: 'length > 3).length < 2',
+    is: 'length > 3).length < 0',
+    proof: texts,
+  },
+  {
+    name: 'opt-out-in-the-text-alone',
+    planted: 'a button that ends a marketing message is no way to opt out',
+    file: CARRIERS,
+    was: 'meaningOf(all, {',
+    is: 'meaningOf(text, {',
+    proof: texts,
+  },
+  {
+    name: 'fall-by-chance',
+    planted: 'a few refusals more than in the run before are news, however likely they are',
+    file: VERDICT,
+    was: '.p ?? 1) > LEAST_CHANCE',
+    is: '.p ?? 1) > 2 * LEAST_CHANCE ** 0',
+    proof: lastTime,
+  },
+  {
+    name: 'rise-is-a-fall',
+    planted: 'a run that accepted more than the one before is compared too, the other way round',
+    file: VERDICT,
+    was: 'then.part / then.whole - now.part / now.whole < LEAST_FALL',
+    is: 'now.part / now.whole - then.part / then.whole < LEAST_FALL',
+    proof: lastTime,
+  },
+  {
+    name: 'forecast-opens-again-at-once',
+    planted: 'the forecast lets a start follow before the one that runs has ended',
+    file: FORECAST,
+    was: 'const endedMs = turnMs();',
+    is: 'const endedMs = beganMs + 0 * turnMs();',
+    proof: forecasts,
+  },
+  {
+    name: 'forecast-without-an-end',
+    planted: 'the forecast sends to the last of a list after it is too late for them',
+    file: FORECAST,
+    was: '(Math.min(changesAtMs, lastMs) - beganMs)',
+    is: '(Math.min(changesAtMs, lastMs + HORIZON_MS) - beganMs)',
+    proof: forecasts,
+  },
+  {
+    name: 'sent-after-its-validity',
+    planted: 'a message that waited for its turn goes out when it is no longer valid',
+    file: 'src/plan/window.ts',
+    was: ' : startMs + validity.ms);',
+    is: ' : startMs + 9 * validity.ms);',
+    proof: { in: 'send/late.test.ts', only: 'expires' },
+  },
+];
