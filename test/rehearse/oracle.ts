@@ -1,14 +1,17 @@
 import { utimesSync } from 'node:fs';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
-import { type DueItem, due } from '../../src/operations/due.ts';
+import { type DueItem, type DueOptions, due } from '../../src/operations/due.ts';
 import { pauseSending } from '../../src/operations/pause.ts';
 import { rehearse } from '../../src/operations/rehearse.ts';
 import { addSuppressions } from '../../src/operations/suppress-change.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import { instantOf } from '../../src/schedule/occurrence.ts';
+import { openAccepting } from '../../src/send/rehearsal.ts';
+import { createVirtualTime } from '../../src/send/virtual-time.ts';
 import { createProject } from '../helpers/project.ts';
 import { type Api, startApi } from '../processes/api.ts';
-import { type Drawn, drawProject } from './projects.ts';
+import { DAY, type Drawn, drawProject } from './projects.ts';
 
 /** The API of these proofs: it accepts every message, but for the time before a rehearsal. */
 export interface OracleApi extends AsyncDisposable {
@@ -82,9 +85,10 @@ export async function compare(seed: number, api: OracleApi, days: number): Promi
   });
   const untilMs = Date.parse(said.until);
   const items: DueItem[] = [];
-  for (let atMs = Math.ceil(startMs / everyMs) * everyMs; atMs < untilMs; atMs += everyMs) {
-    items.push(...(await call(atMs)).items);
-  }
+  const ticks: number[] = [];
+  for (let atMs = Math.ceil(startMs / everyMs) * everyMs; atMs < untilMs; atMs += everyMs) ticks.push(atMs);
+  if (drawn.isPaced) items.push(...(await callInVirtualTime(given, ticks, startMs)));
+  else for (const atMs of ticks) items.push(...(await call(atMs)).items);
   const unsent = said.occurrences.flatMap(({ campaign, occurrence, state, begins, diagnostics }) => {
     if (state !== 'missed' && state !== 'refused') return [];
     const codes = codesOf(diagnostics);
@@ -101,6 +105,40 @@ export async function compare(seed: number, api: OracleApi, days: number): Promi
     ...unsent.flatMap((one) => otherCodes(one, really)),
   ];
   return { drawn, counts: countsOf(right), differences };
+}
+
+/**
+ * Where a rate holds messages back, a real clock would take days. `due` is called at each tick of a virtual one, also
+ * while an earlier call still sends, and its API accepts everything: what `rehearse` leaves out are only calls.
+ */
+async function callInVirtualTime(
+  given: Pick<DueOptions, 'cwd' | 'env'>,
+  ticks: readonly number[],
+  startMs: number,
+): Promise<readonly DueItem[]> {
+  const time = createVirtualTime(startMs);
+  const items: DueItem[] = [];
+  const failures: unknown[] = [];
+  const { signal } = new AbortController();
+  for (const atMs of ticks) {
+    time.at(atMs, () => {
+      const rehearsal = {
+        timers: time.timers,
+        pauseLookMs: DAY,
+        open: (plan: Plan) => openAccepting(plan, time.pass()),
+      };
+      const facts = { ...given, environment: 'test', confirm: true, signal, random: () => 0.5, rehearsal };
+      time
+        .hold(async () => await due([], { ...facts, now: () => time.nowMs, allow: ['reports-stale'] }))
+        .then(
+          (result) => items.push(...result.items),
+          (error: unknown) => failures.push(error),
+        );
+    });
+  }
+  await time.play((ticks.at(-1) ?? startMs) + 1, signal);
+  if (failures.length > 0) throw failures[0];
+  return items;
 }
 
 function ledgerRows(path: string, nowMs: number): readonly string[] {

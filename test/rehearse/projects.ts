@@ -14,6 +14,8 @@ export interface Drawn {
   readonly startMs: number;
   readonly everyMs: number;
   readonly days: number;
+  /** A rate holds messages back, so that the days are sent in virtual time too. */
+  readonly isPaced: boolean;
 }
 
 export const MINUTE = 60_000;
@@ -37,6 +39,9 @@ const TOPICS = ['news', 'visits'] as const;
 export function drawProject(seed: number, url: string, days: number): Drawn {
   const random = createRandom(seed);
   const { whole, chance, pick } = random;
+  // Other numbers, so that projects are those of before where they have none of it.
+  const more = createRandom(seed + 1_000_000);
+  const isPaced = more.chance(0.4);
   const everyMs = pick([HOUR, HOUR, HOUR, 30 * MINUTE, 20 * MINUTE]);
   const startMs = FIRST_DAY + whole(0, 60) * DAY + whole(0, 24 * 60 - 1) * MINUTE + (chance(0.5) ? 0 : 12_345);
   const people = Array.from({ length: whole(3, 15) }, (_, n) => ({
@@ -45,6 +50,7 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
     time_zone: pick(ZONES),
     visit: new Date(startMs + whole(-2, days + 2) * DAY).toISOString().slice(0, 10),
     lang: pick(['en', 'de']),
+    at: new Date(startMs + more.whole(-24, (days + 1) * 24) * HOUR).toISOString().slice(0, 16).replace('T', ' '),
   }));
   const zone = pick(['UTC', 'Europe/London', 'America/New_York', 'Asia/Kolkata']);
   const isPriced = chance(0.4);
@@ -60,9 +66,9 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
     const list = people.filter(() => chance(0.8));
     if (list.length > 0 && chance(0.1)) list.push(...list.slice(0, 1));
     const rows = list.map((one) => Object.values(one).join(','));
-    files[`${folder}/people.csv`] = `msisdn,name,time_zone,visit,lang\n${rows.join('\n')}\n`;
+    files[`${folder}/people.csv`] = `msisdn,name,time_zone,visit,lang,at\n${rows.join('\n')}\n`;
     agesMs[`${folder}/people.csv`] = whole(0, 72) * HOUR;
-    files[`${folder}/campaign.yaml`] = JSON.stringify({
+    const campaign = {
       name,
       channel: 'sms',
       from: 'Riverside',
@@ -71,7 +77,8 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
       recipients: recipientsOf(random),
       ...occasionOf(random, { names, startMs, days, zone }),
       ...rulesOf(random, { names, name, startMs, days, isPriced }),
-    });
+    };
+    files[`${folder}/campaign.yaml`] = JSON.stringify(withMore(campaign, more, isPaced));
     names.push(name);
   }
   if (chance(0.3)) {
@@ -86,7 +93,12 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
     ...('optouts.csv' in files ? { suppressions: 'optouts.csv' } : {}),
     ...(chance(0.2) ? { defaults: { frequency: { max: whole(1, 3), per: pick(['day', 'week', '36h']) } } } : {}),
     environments: {
-      test: { baseUrl: url, apiKey: { env: 'HANDBILL_TEST_KEY' }, ...(isPriced && chance(0.7) ? { budget } : {}) },
+      test: {
+        baseUrl: url,
+        apiKey: { env: 'HANDBILL_TEST_KEY' },
+        ...(isPriced && chance(0.7) ? { budget } : {}),
+        ...(isPaced && more.chance(0.4) ? { rate: rateOf(more) } : {}),
+      },
     },
   });
   const share = pick([0, 0, 0.1, 0.5, 1]);
@@ -107,7 +119,34 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
       };
     });
   const paused = chance(0.08) ? pick(['', 'c0']) : null;
-  return { files, agesMs, history, suppressed, paused, startMs, everyMs, days: whole(1, days) };
+  return { files, agesMs, history, suppressed, paused, startMs, everyMs, days: whole(1, days), isPaced };
+}
+
+type Written = Record<string, unknown> & { readonly send: Record<string, unknown> };
+
+/** A rate, requests for several, a time for each row, and a variant in another language. */
+function withMore(campaign: Written, random: Random, isPaced: boolean): Written {
+  const { chance, pick, whole } = random;
+  const hasTimes = chance(0.15) && !('after' in campaign) && !('fallback' in campaign) && !('test' in campaign);
+  const send = {
+    ...campaign.send,
+    ...(isPaced && chance(0.7) ? { rate: rateOf(random) } : {}),
+    ...(chance(0.15) ? { recipientsPerRequest: whole(2, 5) } : {}),
+    ...(hasTimes ? { each: { column: 'at', before: pick(['2h', '30m', '1d']) } } : {}),
+  };
+  const german = { name: 'german', where: { lang: 'de' }, locale: 'de', template: { text: 'Guten Tag {{name}}' } };
+  const own = { fallback: { channel: 'sms', template: { text: 'Kurz' } } };
+  const languages = chance(0.3) && !('variants' in campaign);
+  return {
+    ...campaign,
+    ...(languages ? { variants: [{ ...german, ...('fallback' in campaign ? own : {}) }] } : {}),
+    send,
+  };
+}
+
+/** From a run that is over in moments to one that takes hours. */
+function rateOf({ pick, whole }: Random): string {
+  return pick([`${whole(1, 20)}/h`, `${whole(1, 9)}/min`, '2/s']);
 }
 
 function untilOf({ chance, whole }: Random, startMs: number, days: number): string {
