@@ -39,12 +39,13 @@ function planned(path: string): Explaining['plans'] {
   const db = new Explaining(path);
   makeSchema(db, NOON);
   const connection = new SqliteConnection(path, db);
+  const { query } = connection;
   // A query that nothing below asks has its plan too.
   const ledger = ledgerOver(
     Object.assign(connection, {
       query(sql: string) {
         db.prepare(sql);
-        return SqliteConnection.prototype.query.call(connection, sql);
+        return query(sql);
       },
     }),
   );
