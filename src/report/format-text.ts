@@ -24,63 +24,69 @@ import {
 } from './words.ts';
 
 type Style = Parameters<typeof styleText>[0];
-type Paint = (style: Style, text: string) => string;
+
+/** A report on a terminal of so many columns. */
+interface Page extends ReportOptions {
+  readonly report: Report;
+  readonly formats: Formats;
+  readonly verdict: Verdict;
+  readonly paint: (style: Style, text: string) => string;
+}
 
 /** Tables and sentences fit the terminal's width; names, paths and commands are never cut. */
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
-  const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
+  const { formats = PLAIN, colour } = options;
+  const paint: Page['paint'] = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text);
+  const page: Page = { ...options, report, formats, verdict: verdictOf(report, formats), paint };
   if (options.short === true) {
-    yield [header, said, fallen, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
+    yield [header, said, fallen, shortFacts, shortNext].map((section) => section(page)).join('');
     return;
   }
   const sections = [
-    header(report, options, paint) + about(report, options, paint),
-    ends(report, options, paint) + fallen(report, options, paint),
-    steps(report, options, paint),
-    variants(report, options, paint),
-    unmatched(report, options, paint),
-    shortFacts(report, options) + facts(report, options, paint),
-    next(report, options, paint),
+    header(page) + about(page),
+    ends(page) + fallen(page),
+    steps(page),
+    variants(page),
+    unmatched(page),
+    shortFacts(page) + facts(page),
+    next(page),
   ];
   yield sections.filter((section) => section !== '').join('\n');
 }
 
 /** The name of the run and what became of it. */
-function header(report: Report, { width, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
+function header({ report, width, formats, verdict, postedNow, paint }: Page): string {
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const names = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
-  const { tone, headline } = verdictOf(report, formats);
-  const lines = wrap(safeLine(headline), proseWidth(width)).map((line) => `${paint(TONES[tone], line)}\n`);
-  return `${now}${paint('bold', names)}\n${lines.join('')}`;
+  const lines = wrap(safeLine(verdict.headline), proseWidth(width));
+  return `${now}${paint('bold', names)}\n${lines.map((line) => `${paint(TONES[verdict.tone], line)}\n`).join('')}`;
 }
 
 const TONES: Readonly<Record<Verdict['tone'], Style>> = { good: 'green', going: 'cyan', open: 'yellow', bad: 'red' };
 
-function about(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+function about({ report, width, formats, paint }: Page): string {
   const words = [`Run ${report.run}. ${period(report, formats)}`, ...keptWords(report, formats)];
   const lines = words.flatMap((line) => wrap(safeLine(line), proseWidth(width)));
   return lines.map((line) => `${paint('dim', line)}\n`).join('');
 }
 
 /** Counts and causes as sentences. */
-function said(report: Report, { width, formats = PLAIN }: ReportOptions): string {
+function said({ report, width, formats, verdict }: Page): string {
   const lines = causeLines(report.causes ?? [], SHORT_CAUSES, formats);
   const causes = lines.length === 0 ? '' : paragraph(`Causes: ${lines.join('; ')}`, width);
-  return paragraph(verdictOf(report, formats).counts, width) + causes;
+  return paragraph(verdict.counts, width) + causes;
 }
 
 const SHORT_CAUSES = 2;
 
-function fallen(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
-  const { fall } = verdictOf(report, formats);
+function fallen({ width, verdict: { fall }, paint }: Page): string {
   return fall === null ? '' : paint('yellow', paragraph(fall, width));
 }
 
 /** A line for each end that occurred, with the causes, or with the ledger's outcomes and reasons. */
-function ends(report: Report, options: ReportOptions, paint: Paint): string {
-  const { formats = PLAIN, width } = options;
+function ends({ report, formats, width, causes, paint }: Page): string {
   const { totals, ends: counts = endsOf(report) } = report;
-  const isAll = options.causes === true;
+  const isAll = causes === true;
   const of: End[] = [];
   const rows = ENDS.filter((end) => counts[end] > 0).flatMap((end) => {
     const lines = endLines(report, end, isAll ? Number.POSITIVE_INFINITY : SHORT_CAUSES, formats);
@@ -114,12 +120,12 @@ function endLines(report: Report, end: End, most: number, formats: Formats): rea
   return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
 }
 
-function steps(report: Report, { width, currency = null, formats = PLAIN }: ReportOptions, paint: Paint): string {
+function steps({ report, width, currency = null, formats, paint }: Page): string {
   if (report.steps === undefined) return '';
   return `${paint('bold', 'Channels')}\n${stepsTable(report.steps, { width, currency, formats })}`;
 }
 
-function variants(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+function variants({ report, width, formats, paint }: Page): string {
   const { variants: results, significance = null } = report;
   if (results === undefined) return '';
   const words = [significanceWords({ variants: results, significance }), winnerWords(report, formats)];
@@ -127,7 +133,7 @@ function variants(report: Report, { width, formats = PLAIN }: ReportOptions, pai
   return `${paint('bold', 'Variants')}\n${variantsTable(results, width, formats)}${said}`;
 }
 
-function unmatched(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+function unmatched({ report, width, formats, paint }: Page): string {
   const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, formats.number(count), meaning]);
   if (rows.length === 0) return '';
   const columns = [{ shrink: true }, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
@@ -144,14 +150,14 @@ function paragraph(words: string, width: number): string {
     .join('');
 }
 
-function facts(report: Report, { formats = PLAIN }: ReportOptions, paint: Paint): string {
+function facts({ report, formats, paint }: Page): string {
   const rows = [...commitFacts(report), ...versionFacts(report, formats)];
   const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
   return rows.map(([name, value]) => `  ${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
 /** `60.99 EUR · 1,435 parts · 12 replied · 3 opted out · 1,240 requests, 6 retries, 19.4/s`, without zeros. */
-function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
+function shortFacts({ report, currency, width, formats }: Page): string {
   const { count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;
   const uncounted = uncountedWords(report.requests, formats);
@@ -171,24 +177,26 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
 }
 
 /** The most urgent step, up to the first command; the report has the rest. */
-function shortNext(report: Report, options: ReportOptions, paint: Paint): string {
-  const { formats = PLAIN } = options;
-  const steps = nextSteps(report, options.campaignFile ?? report.campaign, options.planPath, formats);
+function shortNext(page: Page): string {
+  const { report, formats, paint } = page;
+  const steps = stepsOf(page);
   const shown = steps.slice(0, steps[0]?.command === null ? 2 : 1);
-  const said = shown.map((step, i) => stepText(i > 0 ? step : { ...step, text: `Next: ${step.text}` }, options, paint));
+  const said = shown.map((step, i) => stepText(i > 0 ? step : { ...step, text: `Next: ${step.text}` }, page));
   const left = steps.length - shown.length;
   const rest = left === 0 ? 'Details' : `${formats.count(left, 'more step')}, and details`;
   return `${said.join('')}${paint('dim', safeLine(`${rest}: handbill report ${report.run}`))}\n`;
 }
 
-function next(report: Report, options: ReportOptions, paint: Paint): string {
-  const campaign = options.campaignFile ?? report.campaign;
-  const all = nextSteps(report, campaign, options.planPath, options.formats);
-  const steps = all.map((step) => stepText(step, options, paint));
-  return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;
+function next(page: Page): string {
+  const steps = stepsOf(page).map((step) => stepText(step, page));
+  return steps.length === 0 ? '' : `${page.paint('bold', 'What to do next')}\n${steps.join('')}`;
 }
 
-function stepText({ text, command }: NextStep, { width }: ReportOptions, paint: Paint): string {
+function stepsOf({ report, campaignFile = report.campaign, planPath, formats }: Page): readonly NextStep[] {
+  return nextSteps(report, campaignFile, planPath, formats);
+}
+
+function stepText({ text, command }: NextStep, { width, paint }: Page): string {
   return paragraph(text, width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
 }
 

@@ -4,20 +4,20 @@ import { Html } from '../util/escape.ts';
 
 export const SCRIPTS = ['preview', 'serve'] as const;
 
-export interface ClientScript {
-  readonly code: Html;
-  /** For `script-src` of a content security policy: this script and no other. */
-  readonly source: string;
-}
+export type ClientScript = ReturnType<typeof clientScript>;
 
 /**
  * Reads the script from dist/, by a path that is the same from the build.
  * @throws Error if there was no build
  */
-export function clientScript(name: (typeof SCRIPTS)[number]): ClientScript {
+export function clientScript(name: (typeof SCRIPTS)[number]) {
   const text = readFileSync(new URL(`../../dist/web/client/${name}.js`, import.meta.url), 'utf8');
   // Nothing in a script may end it early. The hash is of the text as it is in the page.
   const code = text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--');
   const digest = createHash('sha256').update(code).digest('base64');
-  return { code: new Html(code), source: `'sha256-${digest}'` };
+  return {
+    code: new Html(code),
+    /** For `script-src` of a content security policy: this script and no other. */
+    source: `'sha256-${digest}'`,
+  };
 }

@@ -24,15 +24,6 @@ export interface RowFilter {
 /** A page begins after a row, or ends before one. Row numbers count from 0, in list order. */
 export type Cursor = { readonly after: number } | { readonly before: number };
 
-interface RowPage {
-  /** In list order, with the delivery result of each. */
-  readonly rows: readonly Outcome[];
-  readonly hasBefore: boolean;
-  readonly hasAfter: boolean;
-  /** The row at which a slow search stopped; it can continue from there. */
-  readonly stoppedAt: number | null;
-}
-
 /** Rows of one query where a filter excludes most: some milliseconds. */
 const STEP_ROWS = 20_000;
 /** Most rows of one query: each becomes an object. */
@@ -51,7 +42,7 @@ export async function readRows(
   filter: RowFilter,
   cursor: Cursor,
   limit: number,
-): Promise<RowPage> {
+) {
   const walk = createWalk(open, run, isHeld, filter);
   const until = performance.now() + LONGEST_MS;
   const turn = createYields();
@@ -65,8 +56,8 @@ export async function readRows(
       to = from;
       await turn();
     }
-    const more = found.length > limit || to >= 0;
-    return { rows: found.slice(-limit), hasBefore: more, hasAfter: true, stoppedAt: null };
+    const hasBefore = found.length > limit || to >= 0;
+    return { rows: found.slice(-limit), hasBefore, hasAfter: true, stoppedAt: null };
   }
   let after = cursor.after;
   while (after < walk.lastRow && found.length <= limit && performance.now() < until) {
@@ -76,8 +67,14 @@ export async function readRows(
     await turn();
   }
   const isCut = found.length <= limit && after < walk.lastRow;
-  const more = found.length > limit || isCut;
-  return { rows: found.slice(0, limit), hasBefore: cursor.after >= 0, hasAfter: more, stoppedAt: isCut ? after : null };
+  return {
+    /** In list order, with the delivery result of each. */
+    rows: found.slice(0, limit),
+    hasBefore: cursor.after >= 0,
+    hasAfter: found.length > limit || isCut,
+    /** The row at which a slow search stopped; it can continue from there. */
+    stoppedAt: isCut ? after : null,
+  };
 }
 
 export const SORTS = ['line', 'recipient', 'outcome', 'delivery', 'variant', 'attempts', 'changed'] as const;

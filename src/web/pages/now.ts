@@ -113,7 +113,7 @@ function attentionSection({ formats }: View, pressed: readonly Judged[], more: n
   return section('Needs attention', html`<ul>${runs}${rest}${lines.map((line) => html`<li>${line}</li>`)}</ul>`);
 }
 
-function waiting({ formats }: View, { counts, total }: { counts: Counts; total: number }, replies: string) {
+function waiting({ formats }: View, { counts, total }: Awaited<ReturnType<typeof doubtCounts>>, replies: string) {
   const unclear = html`<a href="/doubt">${formats.count(total, 'recipient')} in doubt</a> in ${formats.count(counts.size, 'run')}: they may or may not have the message.`;
   const unread = html`<a href="${address(['replies'], { meaning: 'review' })}">Replies to read: ${replies}</a>`;
   return [total > 0 && unclear, replies !== '' && unread];

@@ -35,7 +35,9 @@ export const makeRecipients: MakePage = ofRun(async (site, open, run, asked) => 
   // Last, so that reading a long list keeps nothing of the page waiting.
   const names = found ?? (await namesOf(site, asked, run));
   const total = page.total ?? totalOf(run, filter, steps, ends);
-  const data: Shown = { run, query, sort, to: linksOf(run, { ...query, sort: sort?.text ?? null }) };
+  const kept = { ...query, sort: sort?.text ?? null };
+  const to: Shown['to'] = (more) => address(['runs', run.id, 'recipients'], { ...kept, ...more });
+  const data = { run, query, sort, to };
   const above = [['Now', '/'] as const, [run.id, address(['runs', run.id])] as const];
   const content = {
     title: `Recipients of ${run.name}`,
@@ -152,12 +154,7 @@ interface Shown {
   /** Null: in the order of the list. */
   readonly sort: Sorting | null;
   /** The address of this list, with other values. */
-  readonly to: ReturnType<typeof linksOf>;
-}
-
-function linksOf({ id }: RunRecord, query: Readonly<Record<string, string | null>>) {
-  return (more: Readonly<Record<string, string | number | null>>): string =>
-    address(['runs', id, 'recipients'], { ...query, ...more });
+  readonly to: (more: Readonly<Record<string, string | number | null>>) => string;
 }
 
 function outcomes({ formats }: View, { query, to }: Shown, counts: ReturnType<typeof countsOf>): Html {

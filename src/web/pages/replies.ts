@@ -52,9 +52,10 @@ export const makeReplies: MakePage = async (site, open, asked) => {
     text: html`${title}${countOf(meaning)}`,
     isNow: meaning === chosen.meaning,
   }));
+  const named = campaigns.map((name) => [name, name] as const);
   const filters = searchForm('/replies', 'Replies', 'Words, name or number', q, {
     hidden: { meaning: chosen.meaning },
-    fields: campaigns.length > 1 && select('campaign', 'Campaign', campaigns.map(twice), campaign),
+    fields: campaigns.length > 1 && select('campaign', 'Campaign', named, campaign),
   });
   const at = (place: number | null) => address(['replies'], { ...chosen, before: place });
   const links = pager('Pages of the list', [
@@ -169,10 +170,6 @@ export function toReview(open: OpenLedger | null, formats: View['formats']): str
   for (const { review, isLast } of open?.ledger.events.replyCounts() ?? [])
     return review === 0 ? '' : `${formats.number(review)}${isLast ? '' : '+'}`;
   return '';
-}
-
-function twice(name: string): readonly [string, string] {
-  return [name, name];
 }
 
 function noReplies({ meaning, q, campaign }: Chosen, campaigns: readonly string[], isCut: boolean): Html {

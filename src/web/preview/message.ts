@@ -9,7 +9,7 @@ import type {
 import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { JsonObject, Step, StepMessage, Variables } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
-import type { PreviewNode } from './nodes.ts';
+import { factNodes, type PreviewNode } from './nodes.ts';
 
 export function messageNode(message: StepMessage, step: Step): PreviewNode {
   const { channel, text, rendered, sms } = message;
@@ -45,20 +45,13 @@ const FRAMES: Readonly<Record<Description['on'], (described: Description, step: 
   /** An email as an inbox shows it: its HTML in a frame, and its text beside it. */
   inbox({ elements }, { from }) {
     const facts = elements.flatMap((one) => (one.kind === 'fact' ? [[one.name, one.value] as const] : []));
-    const head = [['From', from ?? ''] as const, ...facts].flatMap(([name, value]): readonly PreviewNode[] =>
-      value === ''
-        ? []
-        : [
-            ['term', name],
-            ['value', value],
-          ],
-    );
+    const head = factNodes([['From', from ?? ''] as const, ...facts].filter(([, value]) => value !== ''));
     const sides = elements.flatMap((one): readonly PreviewNode[] => {
       if (one.kind === 'html') return nodesOf(one);
       return one.kind === 'text' ? [['side', ['soft', 'Plain text'], ['plain', one.text]]] : [];
     });
     if (head.length === 0 && sides.length === 0) return [];
-    return [['mail', ...(head.length === 0 ? [] : [['facts', ...head] as const]), ['sides', ...sides]]];
+    return [['mail', ...head, ['sides', ...sides]]];
   },
   /** How it is spoken, and the text. */
   call({ elements }, { from }) {
@@ -128,14 +121,9 @@ function marked(part: string, odd: RegExp): readonly PreviewNode[] {
 /** For a template at the provider: the values of its variables. */
 function providerNodes({ variables }: StepMessage, { template }: Step): readonly PreviewNode[] {
   if (template?.kind !== 'provider') return [];
-  const values = named(variables ?? {}).flatMap(([name, value]): readonly PreviewNode[] => [
-    ['term', name],
-    ['value', value],
-  ]);
-  return [
-    ['p', 'The provider renders its template ', ['word', template.id], values.length === 0 ? '.' : ' with:'],
-    ...(values.length === 0 ? [] : [['facts', ...values] as const]),
-  ];
+  const values = factNodes(named(variables ?? {}));
+  const end = values.length === 0 ? '.' : ' with:';
+  return [['p', 'The provider renders its template ', ['word', template.id], end], ...values];
 }
 
 function named(variables: Variables<string>, group = ''): readonly (readonly [string, string])[] {

@@ -86,14 +86,17 @@ function isKind(node: PreviewNode, kind: Kind): node is readonly [Kind, ...Previ
 
 export function columnsNode(columns: readonly string[], values: readonly string[]): readonly PreviewNode[] {
   if (values.length === 0) return [];
-  const facts = columns.flatMap((name, i): readonly PreviewNode[] => [
-    ['term', name],
-    ['value', values[i] ?? ''],
+  return [['soft', 'Row of the list'], ...factNodes(columns.map((name, i) => [name, values[i] ?? '']))];
+}
+
+/** Names and values; nothing where there are none. */
+export function factNodes(pairs: readonly (readonly [name: string, value: string])[]): readonly PreviewNode[] {
+  if (pairs.length === 0) return [];
+  const nodes = pairs.map(([term, value]): readonly PreviewNode[] => [
+    ['term', term],
+    ['value', value],
   ]);
-  return [
-    ['soft', 'Row of the list'],
-    ['facts', ...facts],
-  ];
+  return [['facts', ...nodes.flat()]];
 }
 
 export function requestNode(name: string, head: string, body: string): PreviewNode {

@@ -34,7 +34,7 @@ ${factsOf([...facts, ['requests to', `POST ${environment.url}`] as const])}
 ${charts(estimate, formats)}
 </div>
 ${countryTable(estimate, formats)}
-${warningsPanel(source.warnings)}
+${source.warnings.length > 0 && html`<h3>Worth knowing</h3>\n<ul class="notes">${source.warnings.slice(0, MOST_PROBLEMS).map(diagnosticItem)}</ul>`}
 </div>
 </details>`;
 }
@@ -78,12 +78,6 @@ ${more.length > 0 && others}
 const MOST_PROBLEMS = 20;
 /** Shown unfolded: few, so that the message stays visible. */
 const FIRST_PROBLEMS = 3;
-
-function warningsPanel(warnings: readonly Diagnostic[]): Html | null {
-  if (warnings.length === 0) return null;
-  return html`<h3>Worth knowing</h3>
-<ul class="notes">${warnings.slice(0, MOST_PROBLEMS).map(diagnosticItem)}</ul>`;
-}
 
 function diagnosticItem({ code, message, at, hint }: Diagnostic): Html {
   const place = at && [at.file, at.line, at.column].filter((part) => part !== undefined).join(':');
