@@ -247,7 +247,7 @@ interface Review {
 
 /** Before several replies are entered at once: their senders, and what is recorded. */
 export async function replyQuestion(site: Site, open: OpenLedger, view: View, { as, ids, back }: Review) {
-  const people = createPeople(site, { patienceMs: LONGEST_SEARCH_MS }, open.ledger.runs());
+  const people = createPeople(site, { patienceMs: LONGEST_SEARCH_MS }, open.ledger.runs(), true);
   const found = [...open.ledger.events.replies({ numbers: ids, before: Math.max(...ids) + 1 })].flat();
   const all = await Promise.all(found.map(async (reply) => ({ ...(await people.of(reply)), ...reply })));
   const { stopEnds, startLifts } = site.reading.project.webhook.replies;
