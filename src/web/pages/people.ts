@@ -45,7 +45,8 @@ export const makePeople: MakePage = async (site, open, asked) => {
   const columns = [{ title: 'Person' }, { title: 'Campaigns' }];
   const list = table('In the runs of the ledger, the newest first.', columns, rows);
   const hint = 'Names are searched in lists that have not changed since the run.';
-  const none = q !== '' && empty('No person of the runs is like that.', hint);
+  const where = isCut ? 'of the runs that were searched in time' : 'of the runs';
+  const none = q !== '' && empty(`No person ${where} is like that.`, hint);
   const cut = isCut && html`<p>There may be more in older runs: search for more of the name or number.</p>`;
   const form = searchForm('/people', 'People', 'Name, number or key', q);
   return whole({
