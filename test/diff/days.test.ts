@@ -381,14 +381,12 @@ describe('the forms', () => {
   it('are text, Markdown and JSON without an address, a name or a temporary path', async () => {
     using repository = createRepository(before);
     repository.write(after);
-    const run = async (format: string) => {
-      const args = ['diff', 'HEAD', '--days', '3', '--format', format];
-      const { stdout, stderr, status } = await runHere(args, { cwd: repository.root, now: () => START });
-      expect([stderr, status]).toEqual(['', 0]);
-      for (const secret of [tmpdir(), 'handbill-diff', '4477009', 'N11']) expect(stdout).not.toContain(secret);
-      return stdout;
-    };
-    expect((await run('text')).split('\nhello\n')[0]).toMatchInlineSnapshot(`
+    const diff = await play(repository);
+    const texts = { text: diffText(diff), markdown: diffMarkdown(diff), json: JSON.stringify(diff) };
+    for (const text of Object.values(texts)) {
+      for (const secret of [tmpdir(), 'handbill-diff', '4477009', 'N11']) expect(text).not.toContain(secret);
+    }
+    expect(texts.text.split('\nhello\n')[0]).toMatchInlineSnapshot(`
       "From HEAD (c55d5e1f) to the work tree, environment sandbox.
 
       In the next 3 days this change sends 3 messages fewer (-0.12 GBP): 69 instead of 72.
@@ -405,7 +403,7 @@ describe('the forms', () => {
       Played from Mon 30 Nov 00:02 to Thu 3 Dec 00:00 (UTC) in sandbox. Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 1 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
       "
     `);
-    expect((await run('markdown')).split('\n| campaign |')[0]).toMatchInlineSnapshot(`
+    expect(texts.markdown.split('\n| campaign |')[0]).toMatchInlineSnapshot(`
       "<!-- handbill diff -->
       ### handbill: what this change means
 
@@ -427,7 +425,7 @@ describe('the forms', () => {
       "
     `);
     const isValid = new Ajv({ strict: false, allErrors: true }).compile(schema);
-    expect([isValid(JSON.parse(await run('json'))), isValid.errors]).toEqual([true, null]);
+    expect([isValid(JSON.parse(texts.json)), isValid.errors]).toEqual([true, null]);
     const left = readdirSync(tmpdir()).filter(
       (name) => name.startsWith(`handbill-`) && name.includes(`-${process.pid}.`),
     );

@@ -163,7 +163,8 @@ describe('action.yml', () => {
     write('campaigns/hello/campaign.yaml', YAML);
     expect(status, stderr).toBe(0);
     const text = readFileSync(join(folder, 'temp/handbill-diff/diff.md'), 'utf8');
-    expect(text).toContain('In the next 3 days this change sends 6 messages more: 6 instead of 0.');
+    // Two or three times, by the time of the day.
+    expect(text).toMatch(/In the next 3 days this change sends [46] messages more: [46] instead of 0\./);
     expect(run(named('Say what'), { days: '3 --recipients /etc/passwd' }).status).toBe(2);
   });
 
