@@ -43,7 +43,7 @@ export const SKIP_WORDS = {
   },
   'frequency-cap': { means: 'got enough messages lately', advice: 'Nothing to do.' },
   expired: {
-    means: 'not sent to before `send.notAfter`, the end of `validity` or its own time',
+    means: 'not sent to before `notAfter`, `validity` or its time ended',
     advice: 'Nothing to do: stale is worse than never.',
   },
   'window-closed': {

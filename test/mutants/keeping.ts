@@ -38,8 +38,8 @@ export const KEEPING: readonly Mutant[] = [
     name: 'claims-forgotten-by-amend',
     planted: 'with --allow input-changed, what was in flight at a crash is new again',
     file: 'src/ledger/lists.ts',
-    was: '        recover(now, oldList);\n',
-    is: '',
+    was: '        connection.statement(RECOVER)(now, oldList);\n',
+    is: '        void [RECOVER, now];\n',
     proof: { in: 'ledger/amend.test.ts' },
   },
   {

@@ -133,8 +133,8 @@ const FALLBACKS: readonly Mutant[] = [
     name: 'retry-rejected-past-the-limit',
     planted: '--retry rejected makes all rejected recipients pending, however few --limit allows',
     file: 'src/ledger/starts.ts',
-    was: 'return retry(list, last === undefined ? LAST_ROW : Number(last));',
-    is: 'return retry(list, last === undefined ? LAST_ROW : LAST_ROW);',
+    was: 'return connection.statement(RETRY)(list, last === undefined ? LAST_ROW : Number(last));',
+    is: 'return connection.statement(RETRY)(list, last === undefined ? LAST_ROW : LAST_ROW);',
     proof: fallbacks('--retry rejected'),
   },
   {

@@ -25,7 +25,7 @@ export const SHARING: readonly Mutant[] = [
     name: 'the-dead-keep-their-claims',
     planted: 'a shard of a dead worker is open again, and the rows that it had claimed are lost',
     file: STORE,
-    was: 'recover(now, run.list, firstRow, lastRow);\n          return number;',
+    was: 'statement(RECOVER_SHARD)(now, run.list, firstRow, lastRow);\n            return number;',
     is: 'return number + (firstRow - firstRow) * lastRow * now;',
     proof: PROOF,
   },
