@@ -80,7 +80,8 @@ export function isUnchanged(diff: CampaignDiff): boolean {
 }
 
 function renamedNotes(before: Placed['file'] | null, after: Placed['file'] | null): readonly string[] {
-  if (before === null || after === null) return [];
+  // A file that cannot be read has no id.
+  if (before === null || after === null || before.id === null || after.id === null) return [];
   if (before.id !== after.id) return [`${OTHER_ID} With \`id: ${before.id}\` it keeps its history.`];
   return before.name === after.name ? [] : [`The runs of ${before.name} stay those of this campaign (\`id\`).`];
 }

@@ -287,6 +287,12 @@ describe('campaigns', () => {
     expect(renamed.notes[0]).toContain('`id: hello` it keeps its history');
   });
 
+  it.each(['before', 'after'])('one whose file is broken %s says nothing of its id', async (side) => {
+    const broken = { [FILE]: 'name: [hello\n' };
+    const { notes } = only(await (side === 'after' ? changed(broken) : changed({ [FILE]: CAMPAIGN }, broken)));
+    expect(notes.filter((note) => note.includes('id'))).toEqual([]);
+  });
+
   it.each([
     ['with another name', '', 'to the ledger it is a new campaign'],
     ['with its id', 'id: hello\n', 'The runs of hello stay those of this campaign'],
