@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Rehearsal, RehearsedOccurrence } from '../model.ts';
+import { stopOf } from '../report/rehearsal-text.ts';
 import { createDayOf, dayText } from '../util/time.ts';
 import { microsOf, unitsOf } from '../util/units.ts';
 import type { CampaignDay, DayFigures, Finding, RehearsalDiff, RehearsedSide } from './result.ts';
@@ -58,13 +59,14 @@ function plus(a: DayFigures, b: DayFigures): DayFigures {
 }
 
 /** Recipients without a message, by reason, and each fault of the occurrence. */
-function unsentOf({ state, halt, overlaps, diagnostics, reasons = {} }: RehearsedOccurrence): DayFigures {
+function unsentOf(one: RehearsedOccurrence): DayFigures {
+  const { state, halt, overlaps, diagnostics, reasons = {} } = one;
   const recipients = (['skipped', 'deferred'] as const).flatMap((outcome) =>
     Object.entries(reasons[outcome] ?? {}).map(([reason, count]) => [`${outcome}: ${reason}`, count] as const),
   );
   const { code } = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0] ?? {};
   const why = state === 'halted' ? halt?.rule : code;
-  const words = UNSENT[state];
+  const words = state === 'partial' && stopOf(one) === null ? undefined : UNSENT[state];
   return {
     ...Object.fromEntries(recipients),
     ...(words === undefined ? {} : { [why === undefined ? words : `${words} (${why})`]: 1 }),
@@ -76,4 +78,5 @@ const UNSENT: Partial<Record<RehearsedOccurrence['state'], string>> = {
   refused: 'cannot begin',
   missed: 'missed',
   halted: 'halts',
+  partial: 'stops',
 };

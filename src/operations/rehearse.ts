@@ -17,6 +17,7 @@ import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { roughly } from '../report/locale.ts';
+import { stopOf } from '../report/rehearsal-text.ts';
 import { everyMinutes } from '../schedule/callers.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
 import { createFeedback } from '../send/assumed.ts';
@@ -374,7 +375,9 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
   const occurrences = occurrencesOf(stage, { identity, ofRun, isPriced: prices !== null, shown });
   const limit = most ?? Number.MAX_SAFE_INTEGER;
   const busy = played.busiestSince(identity, fromMs, limit);
-  const isFaulty = refused.length > 0 || occurrences.some(({ state }) => state === 'refused' || state === 'halted');
+  const isFaulty =
+    refused.length > 0 ||
+    occurrences.some((one) => one.state === 'refused' || one.state === 'halted' || stopOf(one) !== null);
   return {
     version: 1,
     environment,

@@ -63,6 +63,7 @@ const COUNTED: readonly (readonly [string, (one: RehearsedOccurrence) => boolean
   ['cannot begin', ({ state }) => state === 'refused'],
   ['would halt', ({ state, begins }) => state === 'halted' && begins !== null],
   ['would stay halted', ({ state, begins }) => state === 'halted' && begins === null],
+  ['would stop before the last recipient', (one) => stopOf(one) !== null],
   ['would be missed', ({ state }) => state === 'missed'],
   ['would not end before the next one is due', ({ overlaps }) => overlaps !== undefined],
 ];
@@ -81,6 +82,11 @@ export function faultsIn({ diagnostics, occurrences }: Rehearsal): readonly Diag
   return [...diagnostics, ...new Map(keyed).values()].filter(({ severity }) => severity !== 'note');
 }
 
+/** The code of what ends a run before its last recipient without a halt, such as a budget; null: its rest waits, or it ends. */
+export function stopOf({ state, diagnostics }: RehearsedOccurrence): string | null {
+  return state === 'partial' ? (diagnostics.find(({ severity }) => severity === 'error')?.code ?? null) : null;
+}
+
 /** Why recipients are skipped or wait, and why it cannot begin or halts; empty: all are sent to. */
 export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): string {
   const { state, reasons = {}, totals, messages, begins, due, opensAt, overlaps, halt, diagnostics } = one;
@@ -91,6 +97,7 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   const why = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0];
   return [
     ...(state === 'refused' ? [`cannot begin (${why?.code})`] : []),
+    ...(stopOf(one) === null ? [] : [`stops (${stopOf(one)})`]),
     ...(state === 'missed' ? [why === undefined ? 'missed' : `missed (${why.code})`] : []),
     ...(halt === undefined
       ? []
@@ -100,7 +107,9 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(skipped === '' ? [] : [`skipped: ${skipped}`]),
     ...(deferred === ''
       ? []
-      : [`wait${opensAt === undefined ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`]),
+      : [
+          `wait${opensAt === undefined || opensAt < rehearsal.until ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`,
+        ]),
     ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
     ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
   ].join('; ');

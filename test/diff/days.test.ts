@@ -121,7 +121,7 @@ describe('the next days on both sides', () => {
   it('say first how many messages more, and what they cost, then the days', async () => {
     const diff = await changed({ ...PRICES, ...campaign('hello'), ...campaign('same') }, campaign('hello', DAILY, 20));
     expect(shown(diff)).toEqual({
-      answer: 'In the next 3 days this change sends 24 messages more (+0.96 GBP): 96 instead of 72.',
+      answer: 'In the next 3 days this change sends 24 messages more and costs 0.96 GBP more: 96 instead of 72.',
       rows: ['Mon 30 Nov to Wed 2 Dec, 3 days | hello | 12 -> 20 | 12 -> 20 | 0.48 GBP -> 0.80 GBP | 09:00'],
     });
   });
@@ -347,16 +347,18 @@ describe('lists that are not in git', () => {
 });
 
 describe('a side that cannot be played', () => {
-  it('is said, and the other one is shown', async () => {
+  it('is said, with what the other one sends, and no day is compared', async () => {
     const broken = { 'campaigns/hello/campaign.yaml': 'name: hello\nschedule: [\n' };
     const before = await changed({ ...campaign('hello'), ...broken }, campaign('hello'));
     expect(shown(before)).toEqual({
-      answer: 'The next 3 days cannot be compared: HEAD cannot be played.',
-      rows: ['Mon 30 Nov to Wed 2 Dec, 3 days | hello | - -> 12 | - -> 12 | - -> 09:00'],
+      answer: 'The next 3 days cannot be compared: HEAD cannot be played. work tree sends 36 messages.',
+      rows: [],
     });
     expect(diffText(before)).toMatch(/\n {2}HEAD: campaigns\/hello\/campaign\.yaml:3:/);
     const after = await changed(campaign('hello'), broken);
-    expect(shown(after).answer).toBe('The next 3 days cannot be compared: work tree cannot be played.');
+    expect(shown(after).answer).toBe(
+      'The next 3 days cannot be compared: work tree cannot be played. HEAD sends 36 messages.',
+    );
     const environment = await changed(campaign('hello'), {}, { environment: 'nowhere' });
     expect(shown(environment).answer).toContain('HEAD and work tree cannot be played');
   });
@@ -367,6 +369,10 @@ describe('a side that cannot be played', () => {
     expect(shown(diff).answer).toBe('In the next 3 days this change sends 36 messages fewer: 36 instead of 72.');
     expect(diffText(diff)).toMatch(/\n {2}second: cannot be read \([a-z-]+\): 0 -> 1\n/);
     expect(diff.rehearsal.after.campaigns['hello']).toEqual({ messages: 36, parts: 36 });
+    const both = await changed({ ...campaign('hello'), ...campaign('second'), ...broken }, { 'note.txt': 'x' });
+    expect(shown(both).answer).toBe(
+      'In the next 3 days nothing differs: 36 messages. Without campaigns/second/campaign.yaml: not readable on either side.',
+    );
   });
 });
 
@@ -389,7 +395,7 @@ describe('the forms', () => {
     expect(texts.text.split('\nhello\n')[0]).toMatchInlineSnapshot(`
       "From HEAD (c55d5e1f) to the work tree, environment sandbox.
 
-      In the next 3 days this change sends 3 messages fewer (-0.12 GBP): 69 instead of 72.
+      In the next 3 days this change sends 3 messages fewer and costs 0.12 GBP less: 69 instead of 72.
 
         hello: skipped: frequency-cap: 0 -> 15
         most messages to one person: 6 -> 7
@@ -409,7 +415,7 @@ describe('the forms', () => {
 
       From HEAD (c55d5e1f) to the work tree, environment sandbox.
 
-      **In the next 3 days this change sends 3 messages fewer (-0.12 GBP): 69 instead of 72.**
+      **In the next 3 days this change sends 3 messages fewer and costs 0.12 GBP less: 69 instead of 72.**
 
       - hello: skipped: frequency-cap: 0 → 15
       - most messages to one person: 6 → 7

@@ -131,6 +131,27 @@ describe('the coming days', () => {
     expect(occurrences.at(-1)?.diagnostics.map(({ code }) => code)).toContain('over-budget');
   });
 
+  test('a run that a budget stops before its last recipient says so, and waits for no instant that has passed', async () => {
+    const visits = Array.from({ length: 12 }, (_, i) => `+44770090${1000 + i},2026-11-30T${i < 6 ? '04' : '20'}:00Z`);
+    using project = createProject({
+      'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.5, per: week } }\n`,
+      'prices.csv': 'channel,country,price,currency\nsms,*,0.04,GBP\n',
+      'campaigns/visits/campaign.yaml':
+        'name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: "See you" }\nrecipients: people.csv\nschedule: { cron: "0 1 * * *", timeZone: UTC }\nsend: { each: { column: visit, before: 2h } }\n',
+      'campaigns/visits/people.csv': `msisdn,visit\n${visits.join('\n')}\n`,
+      ...campaign(
+        'dear',
+        'schedule: { cron: "0 3 30 11 *", timeZone: UTC }',
+        '[{ msisdn: "+447700902000", name: Ada }]',
+      ),
+    });
+    const found = await play(project, { environment: 'test', days: 1 });
+    expect(brief(found)).toEqual(['visits partial 30T02:00 30T02:00 6', 'dear finished 30T03:00 30T03:00 1']);
+    expect(found.exit).toBe(2);
+    expect(rehearsalText(found, 120)).toContain('1 occurrence would stop before the last recipient.');
+    expect(rehearsalText(found, 120)).toMatch(/\n +stops \(over-budget\); due Mon 30 Nov 01:00; wait: 6 too-early\n/);
+  });
+
   test('a follow-up that cannot begin is shown when its wait is over, not at the instant of the message before it', async () => {
     using project = createProject({
       'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.9, per: week } }\n`,

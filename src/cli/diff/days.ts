@@ -2,6 +2,7 @@ import type { CampaignDay, DayFigures, Diff, RehearsalDiff, RehearsedSide } from
 import { dayWords, spanWords, wallOf } from '../../report/rehearsal-text.ts';
 import { countOf, money, number } from '../../report/words.ts';
 import { microsOf, unitsOf } from '../../util/units.ts';
+import { listWithAnd } from '../../util/words.ts';
 import { findingWords, NONE } from './words.ts';
 
 /** The coming days on both sides, in words. Nothing is escaped. */
@@ -18,39 +19,52 @@ export function daysWords(diff: Diff, days: RehearsalDiff, sign: string): DaysWo
   const { before, after, timeZone, ledger, assumed } = days;
   const [from, until] = [days.at, days.until].map((instant) => wallOf(instant, days));
   const where = ledger === null ? '' : `, on a copy of the ledger ${ledger}`;
+  const isLost = before.errors.length + after.errors.length > 0;
   const unsent = keysOf(before.campaigns, after.campaigns).flatMap((campaign) => {
     const words = unsentWords(before.campaigns[campaign], after.campaigns[campaign], sign);
     return words.map((one) => `${campaign}: ${one}`);
   });
+  const why = unsent.some((one) => /: (?:cannot|halts|stops|missed)/.test(one)) ? ' `handbill rehearse` says why.' : '';
   return {
     answer: answerOf(diff, days),
     lines: [
       ...before.errors.map((one) => `${diff.before.name}: ${findingWords(one)}`),
       ...after.errors.map((one) => `${diff.after.name}: ${findingWords(one)}`),
-      ...unsent,
-      ...(before.busiest === after.busiest || before.errors.length + after.errors.length > 0
+      ...(isLost ? [] : unsent),
+      ...(before.busiest === after.busiest || isLost
         ? []
         : [`most messages to one person: ${number(before.busiest)} ${sign} ${number(after.busiest)}`]),
     ],
-    rows: rowsOf(days, sign),
-    foot: `Played from ${from} to ${until} (${timeZone}) in ${diff.environment}${where}. Assumed: ${assumed.join(' ')}`,
+    // Beside a side that cannot be played, all of the other would look added or removed.
+    rows: isLost ? [] : rowsOf(days, sign),
+    foot: `Played from ${from} to ${until} (${timeZone}) in ${diff.environment}${where}. Assumed: ${assumed.join(' ')}${isLost ? '' : why}`,
   };
 }
 
 function answerOf(diff: Diff, { days, before, after, changes }: RehearsalDiff): string {
   const next = `next ${days === 1 ? 'day' : `${days} days`}`;
   const lost = (['before', 'after'] as const).filter((side) => ({ before, after })[side].errors.length > 0);
-  if (lost.length > 0)
-    return `The ${next} cannot be compared: ${lost.map((side) => diff[side].name).join(' and ')} cannot be played.`;
+  if (lost.length > 0) {
+    const [kept] = (['before', 'after'] as const).filter((side) => !lost.includes(side));
+    const other =
+      kept === undefined ? '' : ` ${diff[kept].name} sends ${countOf(totalOf({ before, after }[kept])[0], 'message')}.`;
+    return `The ${next} cannot be compared: ${lost.map((side) => diff[side].name).join(' and ')} cannot be played.${other}`;
+  }
   const [[was, cost], [is, price]] = [totalOf(before), totalOf(after)];
-  if (changes.length === 0) return `In the ${next} nothing differs: ${countOf(is, 'message')}.`;
+  const unread = keysOf(before.campaigns, after.campaigns).filter((name) =>
+    [before, after].every(({ campaigns }) => Object.keys(campaigns[name] ?? {}).some((key) => key.startsWith(UNREAD))),
+  );
+  const without = unread.length === 0 ? '' : ` Without ${listWithAnd(unread)}: not readable on either side.`;
+  if (changes.length === 0) return `In the ${next} nothing differs: ${countOf(is, 'message')}.${without}`;
   const currency = after.currency ?? before.currency;
   const isComparable = cost !== null && price !== null && currency === (before.currency ?? currency);
   const micros = isComparable ? microsOf(price) - microsOf(cost) : 0;
-  const change = micros === 0 ? '' : ` (${micros > 0 ? '+' : '-'}${money(unitsOf(Math.abs(micros)), currency)})`;
-  if (was === is) return `In the ${next} this change sends as many messages as before${change}: ${number(is)}.`;
+  const change =
+    micros === 0 ? '' : ` and costs ${money(unitsOf(Math.abs(micros)), currency)} ${micros > 0 ? 'more' : 'less'}`;
+  if (was === is)
+    return `In the ${next} this change sends as many messages as before${change}: ${number(is)}.${without}`;
   const more = `${countOf(Math.abs(is - was), 'message')} ${is > was ? 'more' : 'fewer'}${change}`;
-  return `In the ${next} this change sends ${more}: ${number(is)} instead of ${number(was)}.`;
+  return `In the ${next} this change sends ${more}: ${number(is)} instead of ${number(was)}.${without}`;
 }
 
 /** The cost is null where some messages have no price. */
@@ -64,6 +78,8 @@ function keysOf(...all: readonly object[]): readonly string[] {
   return [...new Set(all.flatMap(Object.keys))].sort();
 }
 
+/** Begins the words for a campaign with errors in its files (`compareDays`). */
+const UNREAD = 'cannot be read';
 const SUMS: readonly string[] = ['messages', 'parts', 'cost'];
 
 /** Numbers that differ, and occurrences that cannot begin on either side. */
