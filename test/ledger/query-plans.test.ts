@@ -112,7 +112,7 @@ test('no list is read from end to end to find a row, and no index is made for on
 
 test.each([
   ['the next pending rows', "CASE state WHEN 'pending' THEN key END"],
-  ['outcomes', 'THEN list_address END, resend, posted_from, version, CASE'],
+  ['outcomes', 'THEN list_address END, resend, posted_from, version, by_report'],
   ['states', 'SELECT row, key, state, reason, channel, address, resend, variant FROM'],
   ['doubts', "CASE state WHEN 'claimed' THEN 'crash'"],
 ])('%s are a walk along one step', (_, part) => {
