@@ -26,6 +26,7 @@ import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
 import { summarise } from '../send/summary.ts';
 import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder } from '../util/files.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
@@ -127,7 +128,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
     const copy = join(folder.root, 'ledger.db');
-    copyLedger(project.ledger, copy, startMs);
+    const hasLedger = copyLedger(project.ledger, copy, startMs);
     const clocks = found.campaigns.map(({ clock }) => clock);
     const everyMs = options.everyMs ?? everyMinutes(clocks, startMs) * 60_000;
     const timeZone = side?.timeZone ?? project.timeZone;
@@ -137,7 +138,8 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
     const items = await play(stage);
     using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
     options.onPlayed?.(played);
-    return await resultOf({ ...stage, fromMs, timeZone, items, played, refused });
+    const missing = hasLedger || side !== undefined ? null : placeOfLedger(project.ledger, project.root);
+    return await resultOf({ ...stage, fromMs, timeZone, items, played, refused, missing });
   } finally {
     await folder.remove();
   }
@@ -349,6 +351,8 @@ interface Played extends Stage {
   readonly timeZone: string;
   readonly items: readonly Said[];
   readonly played: Ledger;
+  /** Where a ledger would be; null: there is one, or `side` says so. */
+  readonly missing: string | null;
   /** Why campaigns cannot be read. */
   readonly refused: readonly Diagnostic[];
 }
@@ -508,12 +512,16 @@ function dueOf(occurrence: string, { after }: Campaign, followed: RunRecord | nu
 }
 
 /** Sentences for all that the files do not say. */
-function assumptionsOf({ all, environment, everyMs, assume, played }: Played, identity: string): readonly string[] {
+function assumptionsOf(
+  { all, environment, everyMs, assume, played, missing }: Played,
+  identity: string,
+): readonly string[] {
   const where = all.map(({ campaign }) => environmentOf(campaign, environment));
   const isUnbounded = all.some(
     ({ campaign }, i) => (campaign.send.ratePerSecond ?? where[i]?.ratePerSecond ?? null) === null,
   );
   return [
+    ...(missing === null ? [] : [`Nothing was sent before: there is no ledger at ${missing}.`]),
     `\`handbill due\` is called every ${roughly(everyMs)}.`,
     'Files and lists stay as they are now.',
     'The API accepts every message.',

@@ -475,5 +475,7 @@ describe('a user who begins', () => {
     const list = 'campaigns/hello/people.csv';
     repository.write({ [list]: `${readFileSync(join(repository.root, list), 'utf8')}+447700900019,Zed,R-1009\n` });
     expect((await run('diff', '--days', '14')).stdout).toContain('sends 10 messages more: 40 instead of 30.');
+    const unread = await run('diff', '--ledger', '.handbill/other.db');
+    expect([unread.status, unread.stderr]).toEqual([2, expect.stringContaining('Without --days no ledger is read.')]);
   });
 });

@@ -206,8 +206,9 @@ describe('nothing but a private copy is written', () => {
 
   test('also where there is no ledger yet', async () => {
     using project = createProject(campaign('hello', DAILY));
-    await play(project);
-    expect(existsSync(project.path('.handbill'))).toBe(false);
+    const { assumed } = await play(project, { ledger: 'typo.db' });
+    expect(assumed[0]).toBe('Nothing was sent before: there is no ledger at typo.db.');
+    expect([existsSync(project.path('.handbill')), existsSync(project.path('typo.db'))]).toEqual([false, false]);
   });
 
   it('ends when it is told to', async () => {
@@ -252,7 +253,7 @@ describe('handbill rehearse', () => {
         +44••••••1010  4
         +44••••••1011  4
 
-      Assumed: \`handbill due\` is called every 5 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
+      Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 5 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
       "
     `);
     expect(status).toBe(0);

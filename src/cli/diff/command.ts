@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Diff } from '../../diff/result.ts';
-import { EXIT, HandbillError } from '../../errors.ts';
+import { EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { DIFF, diff } from '../../operations/diff.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
@@ -43,7 +43,11 @@ export function configure(command: Command, context: CommandContext): void {
   command.action(async (revision: string, target: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
     const interrupts = watchInterrupts();
     try {
-      const { days, quiet = false, output } = flags;
+      const { days, ledger, quiet = false, output } = flags;
+      if (ledger !== undefined && days === undefined)
+        throw refuse(
+          problem('usage', 'Without --days no ledger is read.', { hint: 'Add --days, or leave out --ledger.' }),
+        );
       const work = { label: 'Rehearsal', unit: 'hours', quiet: quiet || days === undefined } as const;
       const result = await withProgress(context, { ...work, toFile: output !== undefined }, (meter) =>
         diff(revision, {
