@@ -205,13 +205,17 @@ export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | '
     // For JSON, where keys are not at the beginning of lines.
     const { value } = readYaml(read.bytes, path).yaml ?? {};
     const [name, id = name] = [valueAt(value, '/name'), valueAt(value, '/id')];
-    if (typeof name !== 'string' || !/"(?:template|content|variants)"/.test(text)) return null;
-    return { name, id: typeof id === 'string' ? id : name };
+    if (!isName(name) || !/"(?:template|content|variants)"/.test(text)) return null;
+    return { name, id: isName(id) ? id : name };
   }
   // Other files have a name and content too, but no recipients.
   const isCampaign = TEMPLATE.test(text) || (MESSAGE.test(text) && RECIPIENTS.test(text));
   const name = isCampaign ? NAME.exec(text)?.[1] : undefined;
   return name === undefined ? null : { name, id: ID.exec(text)?.[1] ?? name };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z0-9-]{1,64}$/.test(value);
 }
 
 const NAME = /^["']?name["']?[ \t]*:[ \t]+["']?([a-z0-9-]{1,64})["']?[ \t]*(?:#.*)?\r?$/m;

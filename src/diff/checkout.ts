@@ -54,8 +54,8 @@ async function writeFiles(place: GitPlace, entries: readonly TreeEntry[], into: 
   });
 }
 
-/** Null if the name is not possible: too long, or equal to another one for this disk. */
-async function newFile(path: string): Promise<FileHandle | null> {
+/** Null if the name is not possible: too long, below a file, or equal to another one for this disk. */
+export async function newFile(path: string): Promise<FileHandle | null> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     return await open(path, NEW_FILE, 0o600);

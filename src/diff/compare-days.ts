@@ -30,13 +30,16 @@ export function compareDays(
 
 function gather({ rehearsal, errors, nameOf }: PlayedSide, timeZone: string) {
   const days = new Map<string, CampaignDay>();
-  const campaigns: Record<string, DayFigures> = {};
+  const campaigns = new Map<string, DayFigures>();
   const { occurrences = [], diagnostics = [], at = '', currency = null, busiest = 0 } = rehearsal ?? {};
   const dayOf = createDayOf(timeZone);
+  const sum = (campaign: string, more: DayFigures): void => {
+    campaigns.set(campaign, plus(campaigns.get(campaign) ?? {}, more));
+  };
   const add = (day: string, campaign: string, more: DayFigures, sent: CampaignDay['sent'] = []): void => {
     const known = days.get(`${day}\n${campaign}`) ?? { figures: {}, sent: [] };
     days.set(`${day}\n${campaign}`, { figures: plus(known.figures, more), sent: [...known.sent, ...sent] });
-    campaigns[campaign] = plus(campaigns[campaign] ?? {}, more);
+    sum(campaign, more);
   };
   for (const one of occurrences) {
     const { begins, ends, due, occurrence } = one;
@@ -48,8 +51,8 @@ function gather({ rehearsal, errors, nameOf }: PlayedSide, timeZone: string) {
   }
   const faults = diagnostics.filter(({ severity }) => severity === 'error').toReversed();
   for (const [file, code] of new Map(faults.map((one) => [one.at?.file ?? '', one.code])))
-    add(dayText(dayOf(Date.parse(at))), nameOf(file) ?? file, { [`cannot be read (${code})`]: 1 });
-  const side: RehearsedSide = { campaigns, currency, busiest, errors };
+    sum(nameOf(file) ?? file, { [`cannot be read (${code})`]: 1 });
+  const side: RehearsedSide = { campaigns: Object.fromEntries(campaigns), currency, busiest, errors };
   return { days, side };
 }
 

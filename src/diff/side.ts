@@ -1,4 +1,5 @@
-import { copyFile, mkdir, open, realpath, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findCampaign, peek } from '../campaign/find.ts';
 import { PROJECT_FILE, type ProjectPlace, yamlFilesBelow } from '../campaign/place.ts';
@@ -6,6 +7,7 @@ import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import type { Diagnostic } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
 import { fromRoot, isInside, readSmallFile } from '../util/paths.ts';
+import { newFile } from './checkout.ts';
 
 export interface Side {
   /** Real path of the project's root, or of the folder used in its place. */
@@ -183,15 +185,20 @@ export async function lookAt(placed: Placed | null): Promise<Found> {
   const value = await valueIn(file.path);
   const written = valueAt(value, '/recipients/csv') ?? valueAt(value, '/recipients');
   const [path] = typeof written === 'string' ? pathsIn(file.path, written) : [];
-  if (path === undefined || !isInside(side.root, path)) return none;
+  if (path === undefined || !(await staysInside(side.root, path))) return none;
   const [sample] = pathsIn(file.path, valueAt(value, '/recipients/sample'));
-  const isThere = sample !== undefined && isInside(side.root, sample) && (await isFile(sample));
+  const isThere = sample !== undefined && (await staysInside(side.root, sample)) && (await isFile(sample));
   return {
     state: await listState(path),
     path,
     shown: fromRoot(side.root, path),
     sample: isThere ? sample : null,
   };
+}
+
+/** Where a link leads out, the file is not lent to the other side, which would read it as if the user had named it. */
+async function staysInside(root: string, path: string): Promise<boolean> {
+  return isInside(root, path) && isInside(root, await realpath(path).catch(() => path));
 }
 
 /**
@@ -213,8 +220,9 @@ export async function lendFiles({ side, file }: Placed, workTree: Side): Promise
     const own = join(workTree.root, relative(side.root, path));
     const real = await realpath(own).catch(() => null);
     if (real === null || !isInside(workTree.root, real) || !(await isFile(real))) continue;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await copyFile(real, path);
+    await using copy = await newFile(path);
+    if (copy === null) continue;
+    await copy.writeFile(createReadStream(real));
     notes.push(`${fromRoot(side.root, path)} is not in git: both sides are read with that of the work tree.`);
   }
   return notes;

@@ -17,6 +17,8 @@ import { NOTHING_SCHEDULED } from './schedule.ts';
 
 export interface DaysOptions extends CompareOptions, Pick<RehearseOptions, 'allow' | 'ledger' | 'meter'> {
   readonly days: number;
+  /** Zone of the days, that of the new side. */
+  readonly timeZone: string;
   /** Private, for copies of the ledger. */
   readonly folder: string;
 }
@@ -36,7 +38,7 @@ export async function rehearseBoth(
   [before, after]: readonly [Side, Side],
   options: DaysOptions,
 ): Promise<RehearsalDiff> {
-  const { days, now, workTree } = options;
+  const { days, now, timeZone, workTree } = options;
   const lists = new Map<string, string>();
   for (const pair of pairs) {
     const chosen = await chooseLists(...pair, options);
@@ -50,7 +52,6 @@ export async function rehearseBoth(
     }
   }
   const { place, path: ledger, assumed } = await copyOnce(options);
-  const { timeZone } = (await readProject(after.place, { cwd: after.cwd })).project;
   const side: ComparedSide = { listOf: (path) => lists.get(path), timeZone };
   const play = async (at: 0 | 1, { root }: Side): Promise<PlayedSide> => {
     const names = new Map(pairs.map((pair) => [pair[at]?.file.place, pair[1]?.file.name ?? pair[0]?.file.name]));

@@ -1,7 +1,8 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
-import { readProject } from '../campaign/project.ts';
+import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { checkout } from '../diff/checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from '../diff/compare-campaign.ts';
 import { type Range, type Revision, readRange } from '../diff/git.ts';
@@ -17,7 +18,10 @@ import {
   type Side,
 } from '../diff/side.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Project } from '../model.ts';
+import { readPriceList } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
+import { environmentOf } from '../plan/plan.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 import type { GitPlace } from '../util/git.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -66,8 +70,8 @@ export interface DiffOptions extends ProjectOptions, OptionsOf<typeof DIFF> {
  * they are in git, and no program that the repository names is run.
  *
  * @param revision - `REV` (its merge base with HEAD, against the work tree), `REV..REV2` or `REV...REV2`
- * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`), 130 (`interrupted`), and with
- *   `days` 2 or 7: the ledger cannot be used
+ * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`, `unknown-environment`), 130
+ *   (`interrupted`), and with `days` 2 or 7: the ledger cannot be used
  */
 export async function diff(revision: string, options: DiffOptions = {}): Promise<Diff> {
   checkNumbers(options, DIFF);
@@ -134,6 +138,9 @@ async function compare(
     workTree: options.workTree,
     names,
   };
+  const was = await readProject(before.place, { cwd: before.cwd });
+  const is = await readProject(after.place, { cwd: after.cwd });
+  checkEnvironment(was, is, compareOptions.environment);
   const all: CampaignDiff[] = [];
   for (const [old, now] of await pairsOf(before, after, target)) {
     options.signal.throwIfAborted();
@@ -143,19 +150,22 @@ async function compare(
   const play = async (count: number) => {
     const { rehearseBoth } = await import('./diff-days.ts');
     const pairs = await pairsOf(before, after, null);
-    return await rehearseBoth(pairs, [before, after], { ...options, ...compareOptions, days: count });
+    const { timeZone } = is.project;
+    return await rehearseBoth(pairs, [before, after], { ...options, ...compareOptions, days: count, timeZone });
   };
   const changed = all.filter((one) => !isUnchanged(one));
-  const project = changedRules(
-    await readRules('project', before.place.file),
-    await readRules('project', after.place.file),
-  );
+  const project = [
+    ...(await projectFileChanges(before, after)),
+    ...changedRules(await readRules('project', before.place.file), await readRules('project', after.place.file)),
+    ...(await providerChanges(was, is)),
+    ...(await priceChanges(was.project, is.project)),
+  ];
   return {
     version: 1,
     before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
     after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
     environment: compareOptions.environment,
-    project: [...(await projectFileChanges(before, after)), ...project, ...(await providerChanges(before, after))],
+    project,
     campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     unchanged: all
       .filter(isUnchanged)
@@ -163,7 +173,7 @@ async function compare(
       .sort(),
     notes: [
       ...(range.note === null ? [] : [range.note]),
-      ...(await fenceOf(after, compareOptions.environment)),
+      ...(await fenceOf(is.project, compareOptions.environment)),
       // That nothing differs is worth less where not everything was compared.
       ...all.filter(isUnchanged).flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
@@ -172,9 +182,15 @@ async function compare(
   };
 }
 
+/** Refuses an environment that neither side knows once, with help: not for each campaign. */
+function checkEnvironment(before: ProjectReading, after: ProjectReading, environment: string): void {
+  const isUnknown = ({ project, diagnostics }: ProjectReading): boolean =>
+    !project.environments.has(environment) && !diagnostics.some(({ severity }) => severity === 'error');
+  if (isUnknown(before) && isUnknown(after)) environmentOf(after, environment);
+}
+
 /** The fence that keeps messages of the environment from their recipients. */
-async function fenceOf({ place, cwd }: Side, environment: string): Promise<readonly string[]> {
-  const { project } = await readProject(place, { cwd });
+async function fenceOf(project: Project, environment: string): Promise<readonly string[]> {
   const environments = new Map([...project.environments].filter(([name]) => name === environment));
   return await fenceNotes({ ...project, environments });
 }
@@ -199,21 +215,27 @@ async function projectFileChanges(before: Side, after: Side): Promise<readonly R
 }
 
 /** The settings of provider files that environments name: they change requests, and how answers are read. */
-async function providerChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
-  const [old, now] = [await providerFiles(before), await providerFiles(after)];
+async function providerChanges(before: ProjectReading, after: ProjectReading): Promise<readonly RuleChange[]> {
+  const [old, now] = [providerFiles(before), providerFiles(after)];
   const changes = [...new Set([...old, ...now])].sort().map(async (file): Promise<readonly RuleChange[]> => {
     const said = (files: ReadonlySet<string>): string | null => (files.has(file) ? 'a provider file' : null);
     if (!old.has(file) || !now.has(file)) return [{ key: file, before: said(old), after: said(now) }];
-    const [was, is] = [before, after].map(({ root }) => readRules('provider', join(root, file)));
+    const [was, is] = [before, after].map(({ place }) => readRules('provider', join(place.root, file)));
     const rules = changedRules((await was) ?? null, (await is) ?? null);
     return rules.map((rule) => ({ ...rule, key: `${file} ${rule.key}` }));
   });
   return (await Promise.all(changes)).flat();
 }
 
-async function providerFiles({ place, cwd }: Side): Promise<ReadonlySet<string>> {
-  const { inputs } = await readProject(place, { cwd });
+function providerFiles({ inputs }: ProjectReading): ReadonlySet<string> {
   return new Set(inputs.flatMap(({ role, file }) => (role === 'provider' ? [file] : [])));
+}
+
+/** A price list of the same name can have other prices. */
+async function priceChanges(was: Project, is: Project): Promise<readonly RuleChange[]> {
+  const [old, now] = [await readPriceList(was), await readPriceList(is)];
+  if (was.prices === null || is.prices === null || isDeepStrictEqual(old.prices, now.prices)) return [];
+  return [{ key: fromRoot(is.root, is.prices), before: 'the price list', after: 'the price list (changed)' }];
 }
 
 type Pair = readonly [before: Placed | null, after: Placed | null];

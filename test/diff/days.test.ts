@@ -359,8 +359,9 @@ describe('a side that cannot be played', () => {
     expect(shown(after).answer).toBe(
       'The next 3 days cannot be compared: work tree cannot be played. HEAD sends 36 messages.',
     );
-    const environment = await changed(campaign('hello'), {}, { environment: 'nowhere' });
-    expect(shown(environment).answer).toContain('HEAD and work tree cannot be played');
+    const environments = 'environments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY } }\n';
+    const added = await changed(campaign('hello'), { 'handbill.yaml': environments }, { environment: 'test' });
+    expect(shown(added).answer).toContain('HEAD cannot be played. work tree sends 36 messages.');
   });
 
   it('is not all of a side where one campaign has an error', async () => {
@@ -368,11 +369,30 @@ describe('a side that cannot be played', () => {
     const diff = await changed({ ...campaign('hello'), ...campaign('second') }, broken);
     expect(shown(diff).answer).toBe('In the next 3 days this change sends 36 messages fewer: 36 instead of 72.');
     expect(diffText(diff)).toMatch(/\n {2}second: cannot be read \([a-z-]+\): 0 -> 1\n/);
+    // Its errors are of no day.
+    expect(shown(diff).rows).toEqual(['Mon 30 Nov to Wed 2 Dec, 3 days | second | 12 -> - | 12 -> - | 09:00 -> -']);
     expect(diff.rehearsal.after.campaigns['hello']).toEqual({ messages: 36, parts: 36 });
     const both = await changed({ ...campaign('hello'), ...campaign('second'), ...broken }, { 'note.txt': 'x' });
     expect(shown(both).answer).toBe(
       'In the next 3 days nothing differs: 36 messages. Without campaigns/second/campaign.yaml: not readable on either side.',
     );
+  });
+});
+
+it('a campaign whose name is not valid is named by its file, and is not left out of the answer', async () => {
+  const named = (name: string) => JSON.stringify({ name, template: { text: 'x' }, schedule: { cron: 'never' } });
+  const diff = await changed(campaign('hello'), {
+    'campaigns/a/campaign.yaml': named('__proto__'),
+    'campaigns/b/campaign.yaml': named('- @all\nx'),
+  });
+  expect(Object.keys(diff.rehearsal.after.campaigns).sort()).toEqual([
+    'campaigns/a/campaign.yaml',
+    'campaigns/b/campaign.yaml',
+    'hello',
+  ]);
+  expect(shown(diff)).toEqual({
+    answer: 'In the next 3 days this change sends as many messages as before: 36.',
+    rows: [],
   });
 });
 

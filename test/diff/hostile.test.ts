@@ -141,6 +141,32 @@ test.each<[label: string, damage: (bytes: Buffer) => Buffer]>([
   await expect(repository.diff('HEAD')).rejects.toMatchObject({ code: 'unknown-revision', exit: 2 });
 });
 
+test('a list or a sample to which a link leads out of the project is not read for the side that lacks it', async () => {
+  const recipients = 'recipients: { csv: people.csv, sample: sample.csv }\n';
+  const campaign = HELLO['campaigns/hello/campaign.yaml'].replace(/recipients: .*\n/, recipients);
+  using repository = createRepository({ ...HELLO, 'campaigns/hello/campaign.yaml': campaign, [LIST]: null });
+  writeFileSync(join(dirname(repository.root), 'secret.csv'), HELLO[LIST]);
+  repository.write({ 'campaigns/hello/hello.hbs': 'Hi {{name}}' });
+  for (const name of ['people.csv', 'sample.csv']) {
+    symlinkSync('../../../secret.csv', join(repository.root, 'campaigns/hello', name));
+    const { campaigns } = await repository.diff('HEAD');
+    expect([name, campaigns[0]?.before?.figures, campaigns[0]?.after?.figures]).toEqual([name, null, null]);
+    rmSync(join(repository.root, 'campaigns/hello', name));
+  }
+});
+
+test.each([
+  ['out', 'out/note.txt'],
+  ['out/numbers.csv', 'out'],
+])('a suppression list %s is not copied over %s of the other side, whose error is shown', async (list, other) => {
+  using repository = createRepository({ ...HELLO, 'handbill.yaml': `suppressions: ${list}\n`, [other]: 'x' });
+  rmSync(join(repository.root, 'out'), { recursive: true });
+  repository.write({ [list]: 'msisdn\n+447700900001\n' });
+  const [campaign] = (await repository.diff('HEAD')).campaigns;
+  expect(campaign?.before?.errors.map(({ code }) => code)).toEqual([expect.stringMatching(/^file-/)]);
+  expect(campaign?.after).toMatchObject({ errors: [], figures: { skipped: { suppressed: 1 } } });
+});
+
 describe('trees', () => {
   /** A commit as it is written into a folder of its own, whose surroundings can be looked at. */
   async function written(

@@ -550,3 +550,25 @@ test('an older environment that does not exist is an error of only that side', a
   expect(result.valid).toBe(true);
   expect(only(result)).toMatchObject({ before: { errors: [{ code: 'unknown-environment' }] }, after: { errors: [] } });
 });
+
+test('an environment that neither side has is refused once, and those that there are are named', async () => {
+  const environments = {
+    'handbill.yaml': 'environments: { live: { baseUrl: "https://api.example.com", apiKey: { env: SOME_KEY } } }\n',
+  };
+  using repository = createRepository({ ...HELLO, ...environments });
+  await expect(repository.diff('HEAD', null, { environment: 'nowhere' })).rejects.toMatchObject({
+    exit: 2,
+    diagnostics: [{ code: 'unknown-environment', hint: expect.stringContaining('live') }],
+  });
+});
+
+test('a price list whose prices change is named', async () => {
+  const priced = { ...HELLO, 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': 'country,price\nGB,0.04\n' };
+  using repository = createRepository(priced);
+  repository.write({ 'prices.csv': 'country,price\r\nGB,0.040\r\n' });
+  expect((await repository.diff('HEAD')).project).toEqual([]);
+  repository.write({ 'prices.csv': 'country,price\nGB,0.05\n' });
+  expect((await repository.diff('HEAD')).project).toEqual([
+    { key: 'prices.csv', before: 'the price list', after: 'the price list (changed)' },
+  ]);
+});

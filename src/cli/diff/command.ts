@@ -41,7 +41,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill diff origin/main --format markdown -o comment.md', 'for a pull request'],
   ]);
   command.action(async (revision: string, target: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
-    const interrupts = watchInterrupts();
+    using interrupts = watchInterrupts();
     try {
       const { days, ledger, quiet = false, output } = flags;
       if (ledger !== undefined && days === undefined)
@@ -64,8 +64,6 @@ export function configure(command: Command, context: CommandContext): void {
       const status = interrupts.status();
       if (status === null || !(error instanceof HandbillError)) throw error;
       throw new HandbillError(status, error.diagnostics, error.total);
-    } finally {
-      interrupts.stop();
     }
   });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CampaignDay, DayFigures, Diff, RehearsalDiff, RehearsedSide } from '../../diff/result.ts';
 import { dayWords, spanWords, wallOf } from '../../report/rehearsal-text.ts';
 import { countOf, money, number } from '../../report/words.ts';
@@ -55,7 +56,8 @@ function answerOf(diff: Diff, { days, before, after, changes }: RehearsalDiff): 
     [before, after].every(({ campaigns }) => Object.keys(campaigns[name] ?? {}).some((key) => key.startsWith(UNREAD))),
   );
   const without = unread.length === 0 ? '' : ` Without ${listWithAnd(unread)}: not readable on either side.`;
-  if (changes.length === 0) return `In the ${next} nothing differs: ${countOf(is, 'message')}.${without}`;
+  if (changes.length === 0 && isDeepStrictEqual(before.campaigns, after.campaigns))
+    return `In the ${next} nothing differs: ${countOf(is, 'message')}.${without}`;
   const currency = after.currency ?? before.currency;
   const isComparable = cost !== null && price !== null && currency === (before.currency ?? currency);
   const micros = isComparable ? microsOf(price) - microsOf(cost) : 0;

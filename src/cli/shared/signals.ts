@@ -6,8 +6,8 @@ interface Signals extends Disposable {
   readonly second: AbortSignal;
   /** The exit status of the first signal; null when none came. */
   status(): ExitStatus | null;
-  /** Ends the watching. Once a signal came, those that follow are still taken: the process is ending already. */
-  stop(): void;
+  /** Once a signal came, those that follow are still taken: the process is ending already. */
+  [Symbol.dispose](): void;
 }
 
 const STATUS: ReadonlyMap<NodeJS.Signals, ExitStatus> = new Map<NodeJS.Signals, ExitStatus>([
@@ -30,14 +30,18 @@ export function watchSignals(say: (text: string) => void): Signals {
     else say('\nFinishing what is in flight; once more to stop at once.\n');
   };
   const off = take([...STATUS.keys()], listener);
-  const stop = (): void => {
-    if (status === null) off();
+  return {
+    first: first.signal,
+    second: second.signal,
+    status: () => status,
+    [Symbol.dispose]() {
+      if (status === null) off();
+    },
   };
-  return { first: first.signal, second: second.signal, status: () => status, stop, [Symbol.dispose]: stop };
 }
 
 /** For commands with nothing to finish: a second signal ends the process at once. `status` is null without a signal. */
-export function watchInterrupts(): Disposable & Pick<Signals, 'status' | 'stop'> & { readonly signal: AbortSignal } {
+export function watchInterrupts(): Disposable & Pick<Signals, 'status'> & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   let status: ExitStatus | null = null;
   const stop = take(['SIGINT', 'SIGTERM', 'SIGHUP'], (name) => {
@@ -45,7 +49,7 @@ export function watchInterrupts(): Disposable & Pick<Signals, 'status' | 'stop'>
     stop();
     controller.abort();
   });
-  return { signal: controller.signal, status: () => status, stop, [Symbol.dispose]: stop };
+  return { signal: controller.signal, status: () => status, [Symbol.dispose]: stop };
 }
 
 function take(names: readonly NodeJS.Signals[], listener: (name: NodeJS.Signals) => void): () => void {
