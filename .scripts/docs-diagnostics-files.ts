@@ -168,7 +168,7 @@ export const FILES = {
   },
   'validity-past': {
     cause: '`validity` is an instant that has passed: the API would throw every message away.',
-    fix: 'Write a later instant, or a duration from the start such as `24h`, which stays right.',
+    fix: 'Write a later instant, or a duration from the start such as `24h`, which stays right. A run that has begun does not continue: `handbill runs close` skips the recipients that are left.',
     example: { files: campaign('validity: 2026-11-20T18:00:00Z') },
   },
 } as const satisfies Readonly<Record<string, Explained>>;

@@ -15,7 +15,6 @@ export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolut
 const BATCH_ROWS = 1000;
 
 export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
-  // Prepared when needed, which is for few runs.
   const { query, statement } = connection;
 
   const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {

@@ -18,9 +18,10 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
-  // Prepared when needed, because a process that only reads cannot prepare it.
-  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic)
-    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ? FROM runs RETURNING number`;
+  const insertRun = connection.query(
+    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic)
+      SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ? FROM runs RETURNING number`,
+  );
   const insertRow = connection.statement(
     `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -51,7 +52,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
           forgetRun(number);
         }
         const facts = [channel, Math.max(nowMs, newestMs), isCounted ? 1 : 0, topic];
-        return Number(connection.query(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
+        return Number(insertRun.get(environment, campaign, occurrence, ...facts)?.[0]);
       });
       return runs.record(number);
     },

@@ -12,7 +12,6 @@ const BATCH_REPLIES = 1_000;
 const SPAN_REPLIES = 20_000;
 
 export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
-  // Prepared when needed: most commands do not read replies.
   const { query, statement } = connection;
   const { optOut, lift, lastWord } = optOuts(connection);
   const newest = (): number => Number(query('SELECT max(number) FROM replies').get()?.[0] ?? 0);

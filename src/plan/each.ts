@@ -1,6 +1,6 @@
 import type { EachTime, Recipient } from '../model.ts';
 import { type Calendar, openingOf, wallText } from './calendar.ts';
-import { type Closed, MOST_EARLIER_DAYS, type WindowGate } from './gate.ts';
+import { type Closed, type GateBounds, MOST_EARLIER_DAYS, type WindowGate, whyLate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** A message that a window moves to an earlier moment goes out within the last hour before the window closes. */
@@ -16,9 +16,8 @@ export function createEachGate(
   { campaign: { send, validity } }: Pick<Plan, 'campaign'>,
   { before, timeZone }: EachTime,
   hours: WindowGate | null,
-  now: () => number,
+  { now, lateAtMs }: GateBounds,
 ): WindowGate {
-  const { notAfterMs } = send;
   const validMs = validity?.kind === 'duration' ? validity.ms : Number.POSITIVE_INFINITY;
   const endOf = (atMs: number): number => Math.min(atMs, atMs - before.ms + validMs);
   const known = new Map<readonly Calendar[], Map<number, number>>();
@@ -49,8 +48,7 @@ export function createEachGate(
       const closed = hours?.closed(recipient) ?? null;
       if (closed !== null && hours?.calendars(recipient) === null) return closed;
       const opensMs = opensAt(recipient, atMs);
-      if (notAfterMs !== null && opensMs > notAfterMs)
-        return over('expired', `${textOf(opensMs)}, after send.notAfter`);
+      if (opensMs >= lateAtMs) return over('expired', `${textOf(opensMs)}, ${whyLate(send, opensMs)}`);
       if (nowMs < opensMs)
         return { decision: 'defer', reason: 'too-early', detail: textOf(opensMs), opensAtMs: opensMs };
       if (closed?.decision !== 'defer' || (closed.opensAtMs ?? endMs) < endMs) return closed;

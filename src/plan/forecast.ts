@@ -74,7 +74,7 @@ export async function createForecaster(
   const inFlight = environment.concurrency ?? campaign.send.concurrency;
   const startMs = beginOf(plan, nowMs);
   const bounds = { perSecond, perRequest, inFlight, startMs, endMs: lateAt(plan, startMs) };
-  const gate = await createWindowGate(plan, { now: () => startMs, startMs });
+  const gate = await createWindowGate(plan, { now: () => startMs, lateAtMs: bounds.endMs });
   const { openingOf } = gate === null ? { openingOf: () => OPEN } : await import('./calendar.ts');
   const rows: Rows[] = [];
   const lastOf = new Map<readonly Calendar[], Rows>();

@@ -1,4 +1,4 @@
-import type { EachTime, Recipient } from '../model.ts';
+import type { EachTime, Recipient, SendSettings } from '../model.ts';
 import type { Calendar } from './calendar.ts';
 
 export type Closed =
@@ -18,6 +18,18 @@ export interface WindowGate {
   closesAtMs(recipient: Recipient): number;
   /** It is open when all of these are. Null: the time zone is unknown. */
   calendars(recipient: Recipient): readonly Calendar[] | null;
+}
+
+export interface GateBounds {
+  readonly now: () => number;
+  /** See `lateAt`. */
+  readonly lateAtMs: number;
+}
+
+/** For an opening when it is too late. */
+export function whyLate({ notAfterMs }: Pick<SendSettings, 'notAfterMs'>, opensAtMs: number): string {
+  const isAfter = notAfterMs !== null && opensAtMs > notAfterMs;
+  return isAfter ? 'after send.notAfter' : 'when the message is not valid any more';
 }
 
 /** How far a window moves a message of `send.each` at most: hours of a week come again, some days may be holidays. */

@@ -1,7 +1,7 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
-import type { Closed, WindowGate } from './gate.ts';
+import { type Closed, type GateBounds, type WindowGate, whyLate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** The state of one recipient holds for all of them, until it changes. */
@@ -15,32 +15,22 @@ interface Group {
 }
 
 /** As `createHoursGate`; with `send.each` each row has its time as well. */
-export async function createWindowGate(
-  plan: Plan,
-  options: { readonly now: () => number; readonly startMs: number },
-): Promise<WindowGate | null> {
+export async function createWindowGate(plan: Plan, bounds: GateBounds): Promise<WindowGate | null> {
   const { each } = plan.campaign.recipients;
-  const hours = await createHoursGate(plan, options);
+  const hours = await createHoursGate(plan, bounds);
   if (each === null) return hours;
-  return (await import('./each.ts')).createEachGate(plan, each, hours, options.now);
+  return (await import('./each.ts')).createEachGate(plan, each, hours, bounds);
 }
 
-/**
- * Null without a window. Loading costs some 40 ms, and half a millisecond for each zone.
- * @param options - `startMs`: the first start of the run, which dates a relative validity
- */
-async function createHoursGate(
-  plan: Plan,
-  options: { readonly now: () => number; readonly startMs: number },
-): Promise<WindowGate | null> {
-  const { window, notAfterMs } = plan.campaign.send;
+/** Null without a window. Loading costs some 40 ms, and half a millisecond for each zone. */
+async function createHoursGate(plan: Plan, { now, lateAtMs }: GateBounds): Promise<WindowGate | null> {
+  const { window } = plan.campaign.send;
   if (window === null) return null;
   const [{ createCalendar, openingOf, rulesFor, wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
     import('../recipients/zone.ts'),
   ]);
   const { recipients, project } = plan.campaign;
-  const lateAtMs = lateAt(plan, options.startMs);
   const calendars = new Map<string, Calendar>();
   const calendarOf = (country: string | null, index: number, zone: string): Calendar => {
     const id = `${index} ${country ?? ''} ${zone}`;
@@ -72,10 +62,7 @@ async function createHoursGate(
     }
     const where = zones > 1 && !isFixed(window) ? `, in all ${zones} zones of the number` : '';
     const detail = `opens ${wallText(opensAtMs, zone)} in ${zone}${where}`;
-    if (opensAtMs >= lateAtMs) {
-      const isAfter = notAfterMs !== null && opensAtMs > notAfterMs;
-      return tooLate(`${detail}, ${isAfter ? 'after send.notAfter' : 'when the message is not valid any more'}`);
-    }
+    if (opensAtMs >= lateAtMs) return tooLate(`${detail}, ${whyLate(plan.campaign.send, opensAtMs)}`);
     return { decision: 'defer', reason: 'outside-window', detail, opensAtMs };
   };
 
@@ -90,7 +77,7 @@ async function createHoursGate(
   const find = (recipient: Recipient): Group | null => {
     const group = of(recipient);
     if (group === null) return null;
-    const nowMs = options.now();
+    const nowMs = now();
     if (nowMs >= group.toMs || nowMs < group.fromMs) renew(group, nowMs);
     return group;
   };
@@ -139,6 +126,7 @@ function createGroups(
 /**
  * When it is too late for all rows, in ms since 1970: after `send.notAfter`, or at the end of a validity that does not
  * count from the time of each row.
+ * @param startMs - the first start of the run, which dates a relative validity
  */
 export function lateAt({ campaign: { send, validity, recipients } }: Pick<Plan, 'campaign'>, startMs: number): number {
   const endMs = (send.notAfterMs ?? Number.POSITIVE_INFINITY) + 1;

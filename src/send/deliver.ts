@@ -47,8 +47,9 @@ export type Batch = readonly [SendTask, ...SendTask[]];
  * channel is sent the next channel step.
  *
  * A request is made only when a connection is open, and only after its claim is on disk. The claim is granted only if
- * the request may be made at once: it checks windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
- * opt-outs. Every attempt goes to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11).
+ * the request may be made at once: it checks windows, `notAfter`, `validity`, a `Retry-After`, pauses, the fence, the
+ * budget and opt-outs. Every attempt goes to the group commit before the next one begins (failures.md, rules 1, 3, 4,
+ * 11).
  * @param made - attempts that this start has made for the task
  */
 export async function deliver(task: SendTask, context: SendContext, made = 0): Promise<void> {
@@ -342,10 +343,11 @@ export interface SendContext {
   readonly isUnreached: (message: SentMessage) => boolean;
   /** The topic that an opt-out ends, '' for all; null: messages go to others than their recipients, or to none. */
   readonly optOutTopic: string | null;
-  readonly isLate: () => boolean;
+  /** See `lateAt`. */
+  readonly lateAtMs: number;
   /** For decisions; null without a window. */
   readonly window: WindowGate | null;
-  /** Why a recipient may not be sent to now: `send.notAfter` has passed, or the window is closed. */
+  /** Why a recipient may not be sent to now: it is too late, or the window is closed. */
   readonly closed: (recipient: Recipient) => Closed | null;
   /** Defers a recipient until its window opens again, or skips it permanently. The row must be pending. */
   readonly aside: (row: number, step: number, closed: Closed) => void;

@@ -179,7 +179,7 @@ export interface TimedClaim extends ClaimRequest {
 }
 
 /**
- * `held`: the API asked to wait; `closed`: the window closed, or `notAfter` passed, before the claim was made. The row
+ * `held`: the API asked to wait; `closed`: the window closed, or it was too late, before the claim was made. The row
  * is unchanged. `withdrawn`: the row was claimed, but by the time that this was on the disk nothing might be posted any
  * more. The row is pending again, and the claim counts as an attempt.
  */

@@ -44,8 +44,10 @@ export interface KnownSources {
  * ledger.
  */
 export async function openKnown(plan: Plan, given: KnownSources) {
-  const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
+  const { ledger, run, list, suppressions, reached, nowMs, allow } = given;
   const { campaign } = plan;
+  const lateAtMs = lateAt(plan, run?.startedAtMs ?? beginOf(plan, nowMs));
+  const retry = nowMs < lateAtMs ? (given.retry ?? null) : null;
   const begun = new Map<number, { readonly used: readonly Channel[]; readonly variant: string | null }>();
   const accepted = new Map<number, RowState>();
   const resent = new Map<number, number>();
@@ -64,9 +66,8 @@ export async function openKnown(plan: Plan, given: KnownSources) {
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
   const now = () => nowMs;
-  const startMs = run?.startedAtMs ?? beginOf(plan, nowMs);
-  const window = await createWindowGate(plan, { now, startMs });
-  const sources = { suppressions, ledger, reached, now, window, lateAtMs: lateAt(plan, startMs) };
+  const window = await createWindowGate(plan, { now, lateAtMs });
+  const sources = { suppressions, ledger, reached, now, window, lateAtMs };
   let openedClaimRules: OpenRules | null = null;
   const claimRules = (): OpenRules => {
     openedClaimRules ??= openClaimRules(plan, sources);

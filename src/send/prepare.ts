@@ -101,14 +101,16 @@ const LOAD_BATCH = 2000;
  *
  * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late; (exit 130): interrupted.
  */
-export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
-  const { ledger, plan } = options;
-  checkHashKey(options.suppressions, ledger);
-  joinBefore(options);
+export async function prepareRun(given: PrepareOptions): Promise<Prepared> {
+  const { ledger, plan, nowMs } = given;
+  checkHashKey(given.suppressions, ledger);
+  joinBefore(given);
   const former = formerNameProblem(ledger.campaigns(), plan.campaign);
   if (former !== null) throw refuse(former);
   const existing = ledger.findRun(identityOf(plan));
-  if (existing === null) return load(options, null);
+  if (existing === null) return load(given, null);
+  // Where it is too late, a final outcome would only become `expired`.
+  const options = isOver(plan, existing, nowMs) ? { ...given, retry: undefined } : given;
   refuseOtherRecipients(existing, plan);
   const late = await overRefusal(options, existing);
   if (late !== null) throw refuse(late);
@@ -268,13 +270,14 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   resolveByReports(ledger, nowMs);
   const found = findWinnerOf(options, run);
   // When it is too late nothing is sent, so recipients that wait for a winner do not wait any longer.
-  const waits = winnerOf(options, run, found) === null && nowMs < lateAt(plan, run.startedAtMs ?? nowMs);
+  const over = isOver(plan, run, nowMs);
+  const waits = winnerOf(options, run, found) === null && !over;
   const open = ledger.countOpen(run, { rejected: options.retry === 'rejected' });
   const resends = options.retry === 'corrected' ? resendsOf(ledger, run, null) : [];
   const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
   const isStale =
     !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
-  const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
+  const unreached = isStale || over ? 0 : countUnreached(ledger, run, plan.campaign);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
   const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, UNDECIDED), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);
@@ -448,8 +451,8 @@ async function checkAndLoad(
 ): Promise<Checked & { readonly toDo: number }> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
   const now = () => nowMs;
-  const startMs = existing?.startedAtMs ?? nowMs;
-  const window = await createWindowGate(plan, { now, startMs });
+  const lateAtMs = lateAt(plan, existing?.startedAtMs ?? nowMs);
+  const window = await createWindowGate(plan, { now, lateAtMs });
   const duplicates = duplicatesIn(plan);
   const isOpen = existing === null ? () => true : stillOpen(options, existing);
   let toDo = 0;
@@ -460,7 +463,7 @@ async function checkAndLoad(
   };
   const view = {
     duplicates,
-    rules: openRules(plan, { suppressions, ledger, reached, now, window, lateAtMs: lateAt(plan, startMs) }),
+    rules: openRules(plan, { suppressions, ledger, reached, now, window, lateAtMs }),
     skipsInvalid: skipsInvalid(plan.campaign, options.allow),
     winner: winnerOf(options, existing, found),
     meter: options.meter,
@@ -600,24 +603,27 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
 }
 
 /**
- * Whether a run is continued only with `--allow too-late`: it began long ago, and neither `notAfter` nor the times of its
- * rows say when it expires. The recipients that waited for a window or for the end of a pause could have been sent to just
- * as long ago.
+ * Whether a run is continued only with `--allow too-late`: it began long ago, neither `notAfter` nor the times of its
+ * rows say when it expires, and its validity has not ended. The recipients that waited for a window or for the end of a
+ * pause could have been sent to just as long ago.
  */
 export async function isTooLate(
   { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },
   run: RunRecord,
 ): Promise<boolean> {
-  if (run.startedAtMs === null || hasEnd(campaign) || !isLate(run, nowMs)) return false;
+  const { send, recipients } = campaign;
+  // The campaign says when a message is too late, or it is for all rows: no start needs to ask a person.
+  const hasEnd = send.notAfterMs !== null || recipients.each !== null || isOver({ campaign }, run, nowMs);
+  if (run.startedAtMs === null || hasEnd || !isLate(run, nowMs)) return false;
   const opened = await lastOpeningAfter({ campaign }, run.lastStartAtMs ?? run.startedAtMs);
   if (opened !== null && nowMs - opened <= LATE_MS) return false;
   const waited = waitEnd(ledger, campaign, run);
   return waited === null || nowMs - waited > LATE_MS;
 }
 
-/** The campaign says when a message is too late: no start needs to ask a person. */
-function hasEnd({ send, recipients }: Campaign): boolean {
-  return send.notAfterMs !== null || recipients.each !== null;
+/** Whether it is too late for all rows of the run, so that nothing more is sent. */
+function isOver(plan: Pick<Plan, 'campaign'>, { startedAtMs }: RunRecord, nowMs: number): boolean {
+  return nowMs >= lateAt(plan, startedAtMs ?? nowMs);
 }
 
 /** Why a run is not continued: a person closed it, or it began too long ago and something is left. */
@@ -626,7 +632,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   if (run.closedAtMs !== null) return closedProblem(run);
   const { campaign } = plan;
   const began = run.startedAtMs;
-  if (options.allow.includes('too-late') || began === null || hasEnd(campaign) || !isLate(run, nowMs)) return null;
+  if (options.allow.includes('too-late') || began === null || !isLate(run, nowMs)) return null;
   const open = options.ledger.counts(run).some(({ outcome }) => UNDECIDED.has(outcome));
   if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);

@@ -2,7 +2,6 @@ import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Channel, Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import { openRules } from '../plan/skip-rules.ts';
-import { lateAt } from '../plan/window.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Gate } from './canary.ts';
 import { type Batch, type SendContext, type SendTask, taskOf } from './deliver.ts';
@@ -52,9 +51,8 @@ export async function feed(rows: RowsToSend, context: ProducerContext): Promise<
 
 async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void> {
   const { pendingRows, gate, between } = rows;
-  const { start, run, pool, lists, stopped, now, window } = context;
+  const { start, run, pool, lists, stopped, now, window, lateAtMs } = context;
   const { plan, ledger, reached } = start;
-  const lateAtMs = lateAt(plan, run.startedAtMs ?? now());
   const packer = createPacker<SendTask>(plan.recipientsPerRequest);
   let left = rows.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
@@ -143,7 +141,7 @@ function toTask(decision: Decision, pendingRows: PendingRows, context: SendConte
   // A rule skips them by now: they opted out, others wrote to them, or the campaign was amended.
   if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);
   // It was decided with its batch, which may have been long ago.
-  if (context.isLate()) return skip(pending, 'expired', aside, context);
+  if (context.now() >= context.lateAtMs) return skip(pending, 'expired', aside, context);
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, step, reason: decision.reason });
     context.progress.finished('deferred');
@@ -156,9 +154,13 @@ function toTask(decision: Decision, pendingRows: PendingRows, context: SendConte
 }
 
 /** A fallback that a report causes. If a rule skips it, the accepted message stays: only the claim changes the row. */
-function reportedTask(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): SendTask | null {
+function reportedTask(
+  decision: Decision,
+  pending: PendingRow,
+  { now, lateAtMs, progress }: SendContext,
+): SendTask | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
-  if (decision.decision !== 'send' || isLate()) return null;
+  if (decision.decision !== 'send' || now() >= lateAtMs) return null;
   return taskOf(decision, pending) ?? null;
 }
 

@@ -64,9 +64,10 @@ export async function openWork(
   const { plan, ledger, concurrency, prices, reached, now, timers = TIMERS, onEvent, onExchange } = start;
   const { campaign, environment, fence } = plan;
   const startMs = run.startedAtMs ?? now();
+  const lateAtMs = lateAt(plan, startMs);
   // Without a window nothing waits, and no turn of the event loop is added.
   const isTimed = campaign.send.window !== null || campaign.recipients.each !== null;
-  const window = isTimed ? await createWindowGate(plan, { now, startMs }) : null;
+  const window = isTimed ? await createWindowGate(plan, { now, lateAtMs }) : null;
   const stopping = new AbortController();
   const stopped = stopping.signal;
   const halt = (): void => stopping.abort();
@@ -148,8 +149,6 @@ export async function openWork(
   );
 
   const { attempts } = campaign.send;
-  const lateAtMs = lateAt(plan, startMs);
-  const isLate = (): boolean => now() >= lateAtMs;
   const costOf = createPricer(prices);
   // A recipient who waited for the winner has no variant in the ledger yet.
   const decidesLate = campaign.split.test !== null;
@@ -211,9 +210,9 @@ export async function openWork(
     costOf,
     isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
     optOutTopic: optOutTopicOf(plan, run),
-    isLate,
+    lateAtMs,
     window,
-    closed: (recipient) => (isLate() ? EXPIRED : (window?.closed(recipient) ?? null)),
+    closed: (recipient) => (now() >= lateAtMs ? EXPIRED : (window?.closed(recipient) ?? null)),
     aside(row, step, closed) {
       const { decision, reason } = closed;
       ledger[decision](run, [{ row, step, reason }], now());

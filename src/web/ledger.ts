@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { EXIT, HandbillError } from '../errors.ts';
-import { type Connection, lazily, type Query } from '../ledger/connection.ts';
+import type { Connection, Query } from '../ledger/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openToRead } from '../ledger/open.ts';
@@ -113,7 +113,7 @@ function readerOver(connection: Connection) {
   return {
     ledger: ledgerOver(connection),
     version: () => connection.version(),
-    query: lazily((sql) => connection.query(sql)),
+    query: connection.query,
   };
 }
 

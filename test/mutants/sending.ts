@@ -183,7 +183,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'sent-after-not-after',
     planted: 'a recipient whose first message was refused is sent the fallback after notAfter',
     edits: [
-      { file: 'src/send/work.ts', was: '(isLate() ? EXPIRED : (window?', is: '(false ? EXPIRED : (window?' },
+      { file: 'src/send/work.ts', was: '(now() >= lateAtMs ? EXPIRED : (window?', is: '(false ? EXPIRED : (window?' },
       { file: 'src/send/work.ts', was: 'untilMs: Math.min(lateAtMs, ', is: 'untilMs: Math.min(' },
     ],
     proof: { in: 'faults/fallbacks.test.ts', only: 'passes between the steps' },

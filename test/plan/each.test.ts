@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import { createPlan } from '../../src/plan/plan.ts';
-import { createWindowGate } from '../../src/plan/window.ts';
+import { createWindowGate, lateAt } from '../../src/plan/window.ts';
 import { openList } from '../../src/recipients/read.ts';
 import { isInvalidRow } from '../../src/recipients/recipient.ts';
 import { createProject } from '../helpers/project.ts';
@@ -144,7 +144,7 @@ describe('the gate of a row', () => {
     const [recipient] = read;
     if (recipient === undefined || isInvalidRow(recipient)) throw new Error('the row is valid');
     let nowMs = 0;
-    const gate = await createWindowGate(plan, { now: () => nowMs, startMs: 0 });
+    const gate = await createWindowGate(plan, { now: () => nowMs, lateAtMs: lateAt(plan, 0) });
     return moments.map((moment) => {
       nowMs = Date.parse(moment);
       const closed = gate?.closed(recipient) ?? null;
@@ -196,10 +196,14 @@ describe('the gate of a row', () => {
     ]);
   });
 
-  it('closes earlier with send.notAfter, and with a validity that counts from when it is due', async () => {
+  it('closes earlier with send.notAfter, and with a validity, which counts from when it is due unless it is an instant', async () => {
     const send = '  notAfter: 2026-12-01T06:00:00Z\n';
     expect(await at('2026-12-01 09:00', ['2026-11-30T12:00Z'], { send })).toEqual([
       'skip expired: goes out 2026-12-01 07:00 in Europe/London, after send.notAfter',
+    ]);
+    const until = `${LONDON}validity: 2026-12-01T06:00:00Z\n`;
+    expect(await at('2026-12-01 09:00', ['2026-11-30T12:00Z'], { more: until })).toEqual([
+      'skip expired: goes out 2026-12-01 07:00 in Europe/London, when the message is not valid any more',
     ]);
     const more = `${LONDON}validity: 30m\n`;
     expect(await at('2026-12-01 09:00', ['2026-12-01T07:29Z', '2026-12-01T07:30Z'], { more })).toEqual([

@@ -3,7 +3,7 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Recipient, SendWindow } from '../../src/model.ts';
 import { createPlan } from '../../src/plan/plan.ts';
-import { createWindowGate, lastOpeningAfter } from '../../src/plan/window.ts';
+import { createWindowGate, lastOpeningAfter, lateAt } from '../../src/plan/window.ts';
 import { createProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-22T12:00:00Z');
@@ -106,7 +106,8 @@ describe('hours of countries', () => {
   const PORTUGAL = someone('+351212345678', 'PT');
 
   const opens = async (written: Written, who: Recipient, at: string) => {
-    const gate = await createWindowGate(await load(written), { now: () => Date.parse(at), startMs: NOON });
+    const plan = await load(written);
+    const gate = await createWindowGate(plan, { now: () => Date.parse(at), lateAtMs: lateAt(plan, NOON) });
     return gate?.closed(who)?.detail ?? 'open';
   };
 
@@ -152,7 +153,7 @@ describe('until when a recipient may be claimed', () => {
   it('is the moment at which the window closes, and never where it is closed', async () => {
     let now = '2026-11-22T12:00Z';
     const plan = await load({ window: '{ from: 09:00, to: 20:00 }' });
-    const gate = await createWindowGate(plan, { now: () => Date.parse(now), startMs: NOON });
+    const gate = await createWindowGate(plan, { now: () => Date.parse(now), lateAtMs: lateAt(plan, NOON) });
     const london = someone('+442079460000', 'GB');
     expect(gate?.closesAtMs(london)).toBe(Date.parse('2026-11-22T20:00Z'));
     now = '2026-11-22T20:00Z';

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -35,7 +36,7 @@ it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: 3h'])(
   async (end) => {
     using here = project(`${end}\n`);
     await at(here, START, { limit: 1 });
-    const { report, posted, exit } = await at(here, START + 4 * HOUR);
+    const { report, posted, exit } = await at(here, START + 25 * HOUR);
     expect({ posted, exit }).toEqual({ posted: 0, exit: 0 });
     expect(report).toMatchObject({
       state: 'finished',
@@ -69,6 +70,30 @@ it('expires a recipient whose claim was committed after notAfter', async () => {
   expect(report.totals).toMatchObject({ accepted: 0, skipped: 3, pending: 0 });
   expect(report.reasons).toEqual({ skipped: { expired: 3 } });
 });
+
+it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: 3h'])(
+  'leaves final outcomes as they are after %s, whatever --retry asks for',
+  async (end) => {
+    using here = createProject({
+      'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: name }\n${end}\n`,
+      'hello/people.csv': 'msisdn,name\n+447700900123,Ann\n+447700900422,Ben\n',
+    });
+    const { report } = await at(here, START);
+    expect(report.totals).toMatchObject({ accepted: 1, rejected: 1 });
+    here.write('hello/people.csv', 'msisdn,name\n+447700900124,Ann\n+447700900422,Ben\n');
+    for (const retry of ['corrected', 'rejected', 'skipped'] as const) {
+      const allow = ['input-changed'] as const;
+      const now = () => START + 4 * HOUR;
+      const shown = await previewRows('hello', { cwd: here.root, env: {}, now, allow, start: { retry } });
+      const decided: string[] = [];
+      for await (const rows of shown.batches) decided.push(...rows.map(({ decision }) => decision.decision));
+      shown.close();
+      expect(decided).toEqual(['done', 'done']);
+      const later = await at(here, START + 4 * HOUR, { retry, allow, confirm: async () => true });
+      expect(later).toMatchObject({ posted: 0, exit: 3, report: { totals: report.totals } });
+    }
+  },
+);
 
 it('tries rejected recipients again only when it is told to', async () => {
   using here = createProject({

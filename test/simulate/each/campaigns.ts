@@ -87,6 +87,6 @@ export async function createDays(stage: Stage): Promise<Days> {
   const { plan } = first.edition;
   const { send } = plan.campaign;
   const windowed = { ...plan, campaign: { ...plan.campaign, send: { ...send, window: WINDOW } } };
-  await createWindowGate(windowed, { now: () => FIRST_DAY, startMs: FIRST_DAY });
+  await createWindowGate(windowed, { now: () => FIRST_DAY, lateAtMs: Number.POSITIVE_INFINITY });
   return [first, ...rest];
 }

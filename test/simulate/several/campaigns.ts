@@ -156,7 +156,7 @@ async function loadLibraries(campaigns: readonly CampaignScene[]): Promise<void>
     const { campaign } = before.plan;
     const frequency: Campaign['frequency'] = [{ max: 1, per: { kind: 'calendar', unit: 'day' }, of: 'all' }];
     const plan = { ...before.plan, campaign: { ...campaign, frequency, send: { ...campaign.send, window } } };
-    await createWindowGate(plan, { now: () => BEGINNING, startMs: BEGINNING });
+    await createWindowGate(plan, { now: () => BEGINNING, lateAtMs: Number.POSITIVE_INFINITY });
     await createCaps(plan);
   }
 }
