@@ -347,7 +347,7 @@ describe('lists that are not in git', () => {
 });
 
 describe('a side that cannot be played', () => {
-  it('is said, with what the other one sends, and no day is compared', async () => {
+  it('is named, with what the other side sends; no day is compared', async () => {
     const broken = { 'campaigns/hello/campaign.yaml': 'name: hello\nschedule: [\n' };
     const before = await changed({ ...campaign('hello'), ...broken }, campaign('hello'));
     expect(shown(before)).toEqual({

@@ -119,7 +119,7 @@ describe('the coming days', () => {
     expect(occurrences[2]?.opensAt).toBe('2026-12-03T08:00:00.000Z');
   });
 
-  test('a budget that is spent is said with its day', async () => {
+  test('a budget that is spent refuses the occurrence of that day', async () => {
     using project = createProject({
       'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.9, per: month } }\n`,
       'prices.csv': 'channel,country,price,currency\nsms,*,0.04,GBP\n',
@@ -325,7 +325,7 @@ describe('faults', () => {
     expect(page.stdout).toMatch(/What is wrong[\s\S]*campaigns\/broken\/campaign.yaml:2/);
   });
 
-  it('a canary that halts is said with its reason, and the exit status is 2', async () => {
+  it('a canary that halts has its reason, and the exit status is 2', async () => {
     using project = createProject(
       campaign('gated', `${DAILY}\nsend: { canary: { steps: [5], gate: { delivered: 90%, wait: 30m } } }`),
     );
@@ -362,7 +362,7 @@ describe('faults', () => {
     expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 
-  it('a clock that is behind the ledger is said of the ledger, and not of the copy', async () => {
+  it('the error of a clock behind the ledger names the ledger, not the copy', async () => {
     using project = createProject(campaign('hello', DAILY));
     await due([], { cwd: project.root, env: {}, confirm: true, now: () => START + 9 * 3_600_000 });
     const { stderr } = await run(project);
