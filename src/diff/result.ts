@@ -38,7 +38,7 @@ export interface RehearsedSide extends Pick<Rehearsal, 'currency' | 'busiest'> {
   readonly errors: readonly Finding[];
 }
 
-export interface DayChange {
+interface DayChange {
   readonly day: string;
   readonly campaign: string;
   /** Null: nothing happens there. */

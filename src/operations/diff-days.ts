@@ -15,7 +15,7 @@ import { present } from './options.ts';
 import { midnightAfter, type RehearseOptions, rehearse } from './rehearse.ts';
 import { NOTHING_SCHEDULED } from './schedule.ts';
 
-export interface DaysOptions extends CompareOptions, Pick<RehearseOptions, 'allow' | 'ledger' | 'meter'> {
+interface DaysOptions extends CompareOptions, Pick<RehearseOptions, 'allow' | 'ledger' | 'meter'> {
   readonly days: number;
   /** Zone of the days, that of the new side. */
   readonly timeZone: string;

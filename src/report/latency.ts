@@ -1,7 +1,7 @@
 import type { Json, RequestFigures } from '../model.ts';
 
 /** Small enough for one row of the ledger: `[bucket, count]` for each bucket in use. */
-export type SavedLatency = {
+type SavedLatency = {
   readonly version: 1;
   readonly minMs: number;
   readonly maxMs: number;

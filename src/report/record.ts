@@ -119,7 +119,7 @@ export function stepRecordOf(step: StepOutcome, key: string | null, referenceOf:
 }
 
 /** Only if it is not the environment of the run. */
-export function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
+function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
   return postedFrom === undefined ? {} : { postedFrom };
 }
 

@@ -110,7 +110,7 @@ function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | n
   return { steps: stepTotals(steps, channels) };
 }
 
-export function comparedVariants(
+function comparedVariants(
   counts: readonly VariantCount[],
   campaign: CampaignShape | null,
   deliveries: readonly DeliveryCount[],

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { due } from '../../src/operations/due.ts';
 import { type RehearseOptions, rehearse } from '../../src/operations/rehearse.ts';
 import { rehearsalCalendar } from '../../src/report/rehearsal-ics.ts';
 import { rehearsalText } from '../../src/report/rehearsal-text.ts';
+import { startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 
@@ -215,6 +216,20 @@ describe('nothing but a private copy is written', () => {
     using project = createProject(campaign('hello', DAILY));
     const signal = AbortSignal.abort();
     await expect(play(project, { signal })).rejects.toMatchObject({ exit: 130 });
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('ends at %s with the status of that signal, and leaves no copy of the ledger', async (name, status) => {
+    using project = createProject(campaign('hello', 'schedule: { cron: "* * * * *" }\n'));
+    mkdirSync(project.path('tmp'));
+    const env = { TMPDIR: project.path('tmp') };
+    const cli = startCli(['rehearse', '--days', '92'], { cwd: project.root, env });
+    await until('the copy is there', () => readdirSync(env.TMPDIR).length > 0);
+    cli.kill(name);
+    expect((await cli.done).status).toBe(status);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 });
 

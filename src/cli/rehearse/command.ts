@@ -11,7 +11,7 @@ import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
-import { watchSignals } from '../shared/signals.ts';
+import { interruptedBy, watchInterrupts } from '../shared/signals.ts';
 
 const FLAGS = {
   ...REHEARSE,
@@ -29,14 +29,18 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill rehearse --format html -o days.html', 'a page to share; ics: a calendar'],
     ['handbill rehearse --env production --days 31 --most 4', 'a month, and who would get more than four messages'],
   ]).action(async (paths: readonly string[], flags: RehearseFlags) => {
-    using signals = watchSignals(context.err);
-    const options = { ...flags, ...optionsHere(context, flags.ledger), signal: signals.first };
-    const { quiet = false, output } = flags;
-    const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
-    const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
-    await writeResult([await textOf(result, flags.format, context)], flags, context);
-    if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });
-    context.exit(signals.status() ?? result.exit);
+    using interrupts = watchInterrupts();
+    try {
+      const options = { ...flags, ...optionsHere(context, flags.ledger), signal: interrupts.signal };
+      const { quiet = false, output } = flags;
+      const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
+      const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
+      await writeResult([await textOf(result, flags.format, context)], flags, context);
+      if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });
+      context.exit(interrupts.status() ?? result.exit);
+    } catch (error) {
+      throw interruptedBy(interrupts, error);
+    }
   });
 }
 

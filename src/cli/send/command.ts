@@ -18,7 +18,7 @@ import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
-import { watchSignals } from '../shared/signals.ts';
+import { interruptedBy, watchSignals } from '../shared/signals.ts';
 
 const FLAGS = {
   plan: { scope: 'list', flag: '--plan <file>', says: 'send exactly what a plan file says' },
@@ -165,10 +165,8 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
     context.exit(exit === EXIT.ledger ? exit : (signals.status() ?? exit));
   } catch (error) {
     line.stop();
-    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
-      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
-    }
-    if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip')) throw error;
+    if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip'))
+      throw interruptedBy(signals, error);
     if (flags.quiet !== true) context.err('Another process is sending this run: left to it.\n');
   }
 }
@@ -273,10 +271,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       }
     }
   } catch (error) {
-    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
-      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
-    }
-    throw error;
+    throw interruptedBy(signals, error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { EXIT, type ExitStatus } from '../../errors.ts';
+import { EXIT, type ExitStatus, HandbillError } from '../../errors.ts';
 
 /** The first signal ends a run in order (failures.md, I2), the second or SIGQUIT at once (failures.md, I3). */
 interface Signals extends Disposable {
@@ -50,6 +50,12 @@ export function watchInterrupts(): Disposable & Pick<Signals, 'status'> & { read
     controller.abort();
   });
   return { signal: controller.signal, status: () => status, [Symbol.dispose]: stop };
+}
+
+/** An error with the exit status of the signal that interrupted the command; any other error as it is. */
+export function interruptedBy({ status }: Pick<Signals, 'status'>, error: unknown): unknown {
+  if (!(error instanceof HandbillError && error.exit === EXIT.interrupted)) return error;
+  return new HandbillError(status() ?? error.exit, error.diagnostics);
 }
 
 function take(names: readonly NodeJS.Signals[], listener: (name: NodeJS.Signals) => void): () => void {

@@ -31,11 +31,11 @@ export const makeCampaign: MakePage = async (site, open, { view, query, patience
       ? html`<p class="soft">No campaign file here has this name now.</p>`
       : html`<p class="actions"><a class="button" href="${preview}">Preview</a></p>`;
   const head = html`${crumbs([['Campaigns', '/campaigns']], name)}<div class="head"><h1>${name}</h1>${more}</div>`;
-  const table = runsSection(view, await judges.of(shown), runs.length, currency);
+  const sent = runsSection(view, await judges.of(shown), runs.length, currency);
   const parts = [
     live('head', head),
     live('next', await nextSection(view, now?.campaign ?? null)),
-    live('runs', html`${table}${links}`),
+    live('runs', html`${sent}${links}`),
   ];
   return { content: { title: name, parts }, isOld: judges.isOld() };
 };

@@ -142,9 +142,8 @@ function navigation(view: View, parts: readonly Part[]): Html {
   const { url } = view;
   const path = url.split('?')[0] ?? '/';
   const items = PAGES.map(([to, name]) => {
-    const isHere = path === to || (to === '/' && path.startsWith('/runs')) || path.startsWith(`${to}/`);
-    const current = isHere && !(to === '/' && path !== '/' && !path.startsWith('/runs'));
-    return html`<li><a href="${to}"${current && html` aria-current="${path === to ? 'page' : 'true'}"`}>${name}${parts.filter(({ menu }) => menu === to).map((part) => html` ${partElement(part)}`)}</a></li>`;
+    const isHere = path === to || path.startsWith(to === '/' ? '/runs/' : `${to}/`);
+    return html`<li><a href="${to}"${isHere && html` aria-current="${path === to ? 'page' : 'true'}"`}>${name}${parts.filter(({ menu }) => menu === to).map((part) => html` ${partElement(part)}`)}</a></li>`;
   });
   return html`<nav aria-label="Pages"><button type="button" class="quiet" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover><ul>${items}</ul>${session(view)}</div></nav>`;
