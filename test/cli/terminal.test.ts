@@ -44,13 +44,17 @@ describe.concurrent('progress on a terminal', () => {
   });
 
   it.each<[label: string, args: string[], options: { env?: Record<string, string>; shell?: string }]>([
-    ['what is over soon', ['200'], {}],
     ['a dumb terminal cannot draw', ['1500'], { env: { TERM: 'dumb' } }],
     ['--quiet', ['1500', 'quiet'], {}],
     ['the screen belongs to a pager', ['1500'], { shell: '| cat' }],
   ])('draws nothing: %s', async (_label, args, options) => {
     const { screen } = await (await onTerminal(WORK, args, options)).done;
     expect(screen.replaceAll('\r', '')).toBe('half-way\ndone\n');
+  });
+
+  it('draws nothing where the work is over at once', async () => {
+    const { screen } = await (await onTerminal(WORK, ['0'])).done;
+    expect(screen.replaceAll('\r', '')).toBe('done\n');
   });
 });
 
