@@ -14,7 +14,6 @@ export interface CompareOptions extends ListOptions {
   readonly now: number;
   readonly environment: string;
   readonly skipsInvalid: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** Source of files that are not in git. */
   readonly workTree: Side;

@@ -39,6 +39,7 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
   const override = recipients === null ? {} : { recipients };
   const { campaign, diagnostics } = await readCampaign(file.path, {
     cwd: side.cwd,
+    env: options.env,
     place: side.place,
     now,
     withoutList: !options.hasList,

@@ -6,7 +6,7 @@ import { PROJECT_FILE, type ProjectPlace, yamlFilesBelow } from '../campaign/pla
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import type { Diagnostic } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
-import { fromRoot, isInside, readSmallFile } from '../util/paths.ts';
+import { fromRoot, isInside, listFolders, readSmallFile } from '../util/paths.ts';
 import { newFile } from './checkout.ts';
 
 export interface Side {
@@ -108,9 +108,12 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 export interface ListOptions {
   /** One list for both sides; relative to the current folder of the command, made absolute. */
   readonly recipients: string | null;
+  readonly env: Env;
   readonly names: readonly [before: string, after: string];
 }
 
@@ -127,13 +130,17 @@ const OWN: ChosenList = { path: null, isHere: true };
  * compares texts, parts and cost of the same people. Where neither has it, uses the sample of the campaign, or that of
  * the other side.
  */
-export async function chooseLists(before: Placed | null, after: Placed | null, { recipients, names }: ListOptions) {
+export async function chooseLists(
+  before: Placed | null,
+  after: Placed | null,
+  { recipients, env, names }: ListOptions,
+) {
   if (recipients !== null) {
     const given = { path: recipients, isHere: true };
     const notes = ['Both sides are read with the list that was passed, so that recipients are not compared.'];
     return { before: given, after: given, areComparable: false, notes };
   }
-  const [old, now] = [await lookAt(before), await lookAt(after)];
+  const [old, now] = [await lookAt(before, env), await lookAt(after, env)];
   const chosen = (own: Found, other: Found): ChosenList => {
     if (own.state === 'here') return OWN;
     if (other.state === 'here' && other.path !== null) return { path: other.path, isHere: true };
@@ -178,16 +185,16 @@ interface Found {
   readonly sample: string | null;
 }
 
-export async function lookAt(placed: Placed | null): Promise<Found> {
+export async function lookAt(placed: Placed | null, env: Env): Promise<Found> {
   const none = { state: 'here', path: null, shown: '', sample: null } as const;
   if (placed === null) return none;
   const { side, file } = placed;
   const value = await valueIn(file.path);
   const written = valueAt(value, '/recipients/csv') ?? valueAt(value, '/recipients');
   const [path] = typeof written === 'string' ? pathsIn(file.path, written) : [];
-  if (path === undefined || !(await staysInside(side.root, path))) return none;
+  if (path === undefined || !(await staysInside(side.root, path, env))) return none;
   const [sample] = pathsIn(file.path, valueAt(value, '/recipients/sample'));
-  const isThere = sample !== undefined && (await staysInside(side.root, sample)) && (await isFile(sample));
+  const isThere = sample !== undefined && (await staysInside(side.root, sample, {})) && (await isFile(sample));
   return {
     state: await listState(path),
     path,
@@ -197,8 +204,10 @@ export async function lookAt(placed: Placed | null): Promise<Found> {
 }
 
 /** Where a link leads out, the file is not lent to the other side, which would read it as if the user had named it. */
-async function staysInside(root: string, path: string): Promise<boolean> {
-  return isInside(root, path) && isInside(root, await realpath(path).catch(() => path));
+async function staysInside(root: string, path: string, env: Env): Promise<boolean> {
+  const folders = listFolders(env);
+  const real = await realpath(path).catch(() => path);
+  return isInside(root, path) && [root, ...('relative' in folders ? [] : folders)].some((one) => isInside(one, real));
 }
 
 /**

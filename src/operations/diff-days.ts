@@ -46,7 +46,7 @@ export async function rehearseBoth(
       if (placed === null) continue;
       const list = i === 0 ? chosen.before : chosen.after;
       if (list.path !== null) lists.set(placed.file.path, list.path);
-      else if (placed.side.root !== workTree.root) await lendAge(placed, workTree);
+      else if (placed.side.root !== workTree.root) await lendAge(placed, options);
       // Those of campaigns that are not compared, too.
       await lendFiles(placed, workTree);
     }
@@ -84,8 +84,8 @@ export async function rehearseBoth(
 }
 
 /** Git keeps no times: a list is as old as that of the work tree. */
-async function lendAge(placed: Placed, workTree: Side): Promise<void> {
-  const { path } = await lookAt(placed);
+async function lendAge(placed: Placed, { workTree, env }: DaysOptions): Promise<void> {
+  const { path } = await lookAt(placed, env);
   const own =
     path === null ? null : await stat(join(workTree.root, relative(placed.side.root, path))).catch(() => null);
   // Without it in a checkout, the campaign is refused.

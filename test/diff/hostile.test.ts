@@ -155,6 +155,20 @@ test('a list or a sample to which a link leads out of the project is not read fo
   }
 });
 
+test('a list to which a link leads in a folder of HANDBILL_LISTS is read for both sides', async () => {
+  using repository = createRepository({ ...HELLO, [LIST]: null });
+  const lists = join(dirname(repository.root), 'lists');
+  mkdirSync(lists);
+  writeFileSync(join(lists, 'people.csv'), HELLO[LIST]);
+  symlinkSync('../../../lists/people.csv', join(repository.root, LIST));
+  repository.write({ 'campaigns/hello/hello.hbs': 'Hi {{name}}' });
+  const { campaigns } = await repository.diff('HEAD', null, { env: { ...process.env, HANDBILL_LISTS: lists } });
+  expect(campaigns[0]).toMatchObject({
+    before: { errors: [], figures: { rows: 3 } },
+    after: { errors: [], figures: { rows: 3 } },
+  });
+});
+
 test.each([
   ['out', 'out/note.txt'],
   ['out/numbers.csv', 'out'],
