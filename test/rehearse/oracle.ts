@@ -96,9 +96,13 @@ export async function compare(seed: number, api: OracleApi, days: number): Promi
       { campaign, occurrence, isRefused: state === 'refused' || codes.length > 0, begins, first: codes, all: codes },
     ];
   });
-  const really = unsentOf(items, startMs);
+  const rows = ledgerRows(project.path('.handbill/ledger.db'), untilMs);
+  // A run that began before these days and cannot go on is in the ledger: its rows say what became of it.
+  const really = unsentOf(items, startMs).filter(
+    ({ campaign, occurrence }) => !rows.some((row) => row.startsWith(`run ${campaign} ${occurrence} `)),
+  );
   const left = [...played, ...unsent.map(unsentLine)];
-  const right = [...ledgerRows(project.path('.handbill/ledger.db'), untilMs), ...really.map(unsentLine)];
+  const right = [...rows, ...really.map(unsentLine)];
   const differences = [
     ...left.filter((line) => !right.includes(line)).map((line) => `rehearse: ${line}`),
     ...right.filter((line) => !left.includes(line)).map((line) => `due:      ${line}`),
