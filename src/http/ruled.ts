@@ -56,8 +56,12 @@ export function ruled(
 
 export function openRules(attempt: Attempt, document: unknown, { rules }: CompiledWire): readonly CompiledRule[] {
   if (rules.length === 0 || attempt.status === null || attempt.error !== null || attempt.phase === 'P2') return [];
-  if (document !== undefined || !looksLikeHtml(attempt)) return rules;
-  return rules.filter(({ word }) => word === 'retry' || word === 'stop' || word === 'doubt');
+  const isPage = document === undefined && looksLikeHtml(attempt);
+  // A 429 is never about a recipient, unless a rule names it: some APIs have one code for a bad number and for this.
+  const isBusy = attempt.status === 429 || attempt.status === 425;
+  if (!isPage && !isBusy) return rules;
+  const isOpen = ({ word }: CompiledRule): boolean => word === 'retry' || word === 'stop' || word === 'doubt';
+  return rules.filter((rule) => isOpen(rule) || (!isPage && rule.statuses !== null));
 }
 
 /** Entries of one recipient that disagree leave a doubt: one part of the message may be on its way. */

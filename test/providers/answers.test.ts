@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { providerNames } from '../../src/campaign/read-provider.ts';
 import { parseAnswer } from '../../src/http/answer.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
+import type { Json } from '../../src/util/json.ts';
 import { knownProvider } from './examples.ts';
 import { attemptOf, wireOf, wordOf } from './reading.ts';
 
@@ -29,5 +30,19 @@ describe.each(KNOWN)('$name', ({ name, examples }) => {
     if (example.messageId === undefined) return;
     const ids = Array.isArray(example.messageId) ? example.messageId : verdicts.map(() => example.messageId);
     expect(verdicts.map(({ messageId }) => messageId)).toEqual(ids);
+  });
+
+  it('never gives a recipient up because of a 429, whatever code it has', () => {
+    const codes = wireOf(name).rules.flatMap(({ codeAt, codes: all }) =>
+      [...all].map((code) => [codeAt ?? [], code] as const),
+    );
+    const words = codes.map(([keys, code]) => {
+      const body = keys.reduceRight<Json>((inner, key) => (key === '0' ? [inner] : { [key]: inner }), code);
+      const attempt = attemptOf({ status: 429, body });
+      const context = { wire: wireOf(name), firstAnswer: false, nowMs: 0, stopping: false };
+      const recipients = [{ to: '+447700900123', reference: REFERENCES[0] ?? '' }];
+      return `${code} at ${keys.join('/')}: ${classifyMany(attempt, recipients, context, parseAnswer(attempt, recipients)).map(wordOf)}`;
+    });
+    expect(words.filter((word) => /: (?:refused|unsupported|accepted)$/.test(word))).toEqual([]);
   });
 });
