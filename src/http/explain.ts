@@ -93,6 +93,7 @@ function decidedBy(attempt: Attempt, document: unknown, reason: string | null, w
     }
   }
   if (status < 200 || status >= 300) return 'the status decided';
+  if (attempt.error !== null) return 'the answer broke off';
   if (reason === 'mismatch') return 'it may be the answer to another request';
   if (document === undefined)
     return body.trim() === '' ? 'the status decided: there is no body' : 'the body is not JSON';

@@ -158,7 +158,9 @@ export function stateAnswer(reading: AnswerReading): string {
   const place = messageIdAt === null ? '' : ` at \`${messageIdAt}\``;
   const id = messageId === null ? 'No message id was found.' : `Message id ${messageId}${place}.`;
   const reference =
-    referenceAt === null ? "handbill's reference did not come back." : `handbill's reference is at \`${referenceAt}\`.`;
+    referenceAt === null
+      ? "The answer does not hold handbill's reference."
+      : `handbill's reference is at \`${referenceAt}\`.`;
   return safeLine(`Answer to ${mask(to)}: ${status ?? 'none'}, ${became}: ${decidedBy}. ${id} ${reference}`);
 }
 

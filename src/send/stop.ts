@@ -60,7 +60,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'wrong-address':
     'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --allow input-changed.',
   'not-the-api':
-    'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
+    'Check `baseUrl` and the network: a login page or a proxy may have answered. `handbill doubt list` shows who may have the message.',
   tls: 'Check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
@@ -243,9 +243,10 @@ function haltByAnswer(
 ): Halt {
   const message = haltMessage(rule, verdict, api);
   if (rule === 'refusals') return deniedHalt(message, line, list);
-  if (verdict.says !== null) return { rule, message: `${message}${quoted(verdict.says)}`, next: NEXT[rule] };
-  if (line === undefined || !ABOUT_ONE.has(rule)) return { rule, message, next: NEXT[rule] };
-  const named = { rule, message: `${message} The answer was to ${list}:${line}.` };
+  const says = quoted(verdict.says ?? (rule === 'not-authorised' ? verdict.error : null) ?? '');
+  if (verdict.says !== null || line === undefined || !ABOUT_ONE.has(rule))
+    return { rule, message: `${message}${says}`, next: NEXT[rule] };
+  const named = { rule, message: `${message} The answer was to ${list}:${line}.${says}` };
   const check = CHECK[rule];
   if (check === undefined || accepted === 0 || (status !== null && ABOUT_ALL.has(status)))
     return { ...named, next: NEXT[rule] };
@@ -259,13 +260,17 @@ function haltByAnswer(
   return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
 }
 
-/** In the words of the API, without addresses: the ledger keeps them. */
+/** In the words of the API, without addresses: the ledger keeps them. A page has none. */
 function quoted(text: string): string {
   const line = safeLine(maskText(text.trim()));
-  return line === '' ? '' : ` It says: ${line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED)}...` : line}`;
+  return /^(?:<|$)/.test(line)
+    ? ''
+    : ` It says: ${line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED)}...` : line}`;
 }
 
 const MOST_QUOTED = 200;
+/** Codes of a connection that ended within an answer. */
+const CUT = /^(?:UND_ERR_|HANDBILL_|ECONNRESET)/;
 
 /** For a 2xx whose body refuses, but not because of the recipient (failures.md, D1a). */
 function deniedHalt(message: string, line: number | undefined, list: string): Halt {
@@ -295,7 +300,9 @@ function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string 
     'not-the-api':
       verdict.reason === 'mismatch'
         ? 'The API gives every request the same answer: a mock server with fixed answers does this (`handbill help mismatch`).'
-        : `An answer came that is not the API's${why}.`,
+        : CUT.test(verdict.error ?? '')
+          ? `The answer broke off before its end${why}.`
+          : `An answer came that is not the API's${why}.`,
     tls: `${unreachable(verdict, api)}.`,
     'invalid-request': `The request could not be made${why}.`,
     doubt: `Too many recipients are in doubt${why}.`,

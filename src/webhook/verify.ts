@@ -56,9 +56,12 @@ export function challengeOf(scheme: Scheme): string | null {
     : null;
 }
 
-const NOT_SIGNED = { verified: false, reason: 'the headers of a signature are missing or no such' } as const;
+const NOT_SIGNED = { verified: false, reason: 'the headers of a signature are missing or malformed' } as const;
 const OUT_OF_TIME = { verified: false, reason: 'the time of the signature is too far from the clock' } as const;
-const WRONG_SIGNATURE = { verified: false, reason: 'the signature is not that of a secret of here' } as const;
+const WRONG_SIGNATURE = {
+  verified: false,
+  reason: 'the signature fits no secret of `webhook.secrets` (`handbill help webhooks`)',
+} as const;
 
 /** Either way. */
 function isWithin(timeMs: number, nowMs: number, toleranceMs: number): boolean {
@@ -329,4 +332,7 @@ function verdict(matches: boolean): Verdict {
 }
 
 const NO_SECRET = { verified: false, reason: 'the request holds no secret' } as const;
-const WRONG_SECRET = { verified: false, reason: 'the secret is not one of here' } as const;
+const WRONG_SECRET = {
+  verified: false,
+  reason: 'the secret is none of `webhook.secrets` (`handbill help webhooks`)',
+} as const;

@@ -77,7 +77,7 @@ describe('handbill listen', () => {
     expect(found).toBe(status);
     expect(held()).toMatchObject({ reports: 1, replies: 0, unread: 0 });
     expect(stdout).toMatch(/^Receiving on http:\/\/127\.0\.0\.1:\d+\/webhooks\nEvents go to \.handbill\/ledger\.db /);
-    expect(stderr).toMatch(/^\S+Z refused: 401, the headers of a signature are missing or no such\n$/);
+    expect(stderr).toMatch(/^\S+Z refused: 401, the headers of a signature are missing or malformed\n$/);
     expect(stdout + stderr).not.toMatch(/7700900123|MfKQ9r8G/);
   });
 

@@ -25,32 +25,43 @@ it.each([
   [
     '{"id":17,"status":"REJECTED"}',
     200,
-    '200, rejected (refused): `/status` is "REJECTED", which says no. Message id 17 at `/id`. handbill\'s reference did not come back.',
+    '200, rejected (refused): `/status` is "REJECTED", which says no. Message id 17 at `/id`. The answer does not hold handbill\'s reference.',
   ],
   [
     '{"code":401}',
     200,
-    "200, pending (not-authorised): `/code` is 401, which says no. No message id was found. handbill's reference did not come back.",
+    "200, pending (not-authorised): `/code` is 401, which says no. No message id was found. The answer does not hold handbill's reference.",
   ],
   [
     '{"errors":["to +447700900101: no"]}',
     200,
-    "200, in-doubt (refused): `/errors/0` is there, which says no. No message id was found. handbill's reference did not come back.",
+    "200, in-doubt (refused): `/errors/0` is there, which says no. No message id was found. The answer does not hold handbill's reference.",
   ],
   [
     '{"ok_then":1}',
     202,
-    "202, accepted: the status decided: nothing in the body says no. No message id was found. handbill's reference did not come back.",
+    "202, accepted: the status decided: nothing in the body says no. No message id was found. The answer does not hold handbill's reference.",
   ],
   [
     '{"error":"x"}',
     422,
-    "422, rejected (status): the status decided. No message id was found. handbill's reference did not come back.",
+    "422, rejected (status): the status decided. No message id was found. The answer does not hold handbill's reference.",
   ],
 ])('says how %s was read', (body, status, says) => {
   const line = said(body, status);
   expect(line).toContain(says);
   expect(line).not.toContain(ANN.to);
+});
+
+it('says of an answer that broke off that it did, and not that it is no JSON', () => {
+  const wire = wireOf();
+  const error = { code: 'UND_ERR_SOCKET', message: 'other side closed' };
+  const facts = attempt({ phase: 'P3', body: '{"id":"m-', status: 201, error });
+  const [verdict] = classifyMany(facts, [ANN], { wire, firstAnswer: false, nowMs: NOW, stopping: false });
+  if (verdict === undefined) throw new Error('There is no verdict.');
+  expect(stateAnswer(explainAnswer(facts, ANN, verdict, wire))).toContain(
+    '201, in-doubt (unrecognised): the answer broke off.',
+  );
 });
 
 const RULE: AnswerRule = {

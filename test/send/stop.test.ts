@@ -319,3 +319,24 @@ test.each(['accepted', 'rejected'] as const)('an answer ends both rows that are 
   }
   expect(stop.halt).toBeNull();
 });
+
+it('says in the words of the API why it refuses the key, and that an answer broke off', () => {
+  const refused = stopWith().stop;
+  const error = 'Authenticate, +447700900123';
+  refused.note(verdict('pending', { reason: 'not-authorised', halt: 'not-authorised', error }), {
+    line: 8,
+    status: 401,
+  });
+  expect(refused.halt?.message).toBe(
+    'The API refused the account or the key (not-authorised). The answer was to people.csv:8. It says: Authenticate, +44••••••0123',
+  );
+  const page = stopWith().stop;
+  page.note(verdict('pending', { reason: 'not-authorised', halt: 'not-authorised', error: '<html>403</html>' }), {
+    line: 8,
+  });
+  expect(page.halt?.message).not.toContain('html');
+  const cut = stopWith().stop;
+  const broken = { reason: 'unrecognised', halt: 'not-the-api', error: 'UND_ERR_SOCKET: other side closed' } as const;
+  cut.note(verdict('in-doubt', broken), { line: 8, status: 201 });
+  expect(cut.halt?.message).toBe('The answer broke off before its end (unrecognised). The answer was to people.csv:8.');
+});

@@ -131,8 +131,8 @@ describe('requests that are none of ours', () => {
     await post(url, 'planted');
     await open.pop()?.close();
     expect(lines).toEqual([
-      'refused: 401, the headers of a signature are missing or no such',
-      'refused: 401, the headers of a signature are missing or no such (5 times)',
+      'refused: 401, the headers of a signature are missing or malformed',
+      'refused: 401, the headers of a signature are missing or malformed (5 times)',
     ]);
   });
 });
