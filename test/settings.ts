@@ -32,6 +32,8 @@ export function settings({ full, onDisk = false }: { readonly full: boolean; rea
     // The whole sets run up to fifty times as much, with disk tests at the same time, which keep a machine busy.
     testTimeout: full ? 300_000 : 60_000,
     hookTimeout: full ? 300_000 : 60_000,
+    // However busy the machine is: a page shows what it was asked for later, not something else.
+    expect: { poll: { timeout: 30_000 } },
     env: { ...(full ? { HANDBILL_FULL: '1' } : {}), ...(onDisk ? {} : inMemory(process.env)) },
     // A process for each file costs 0.5 s of CPU: to start, and to load handbill and its libraries once more. No file
     // leaves anything behind for the next: no mock, no variable of the environment, no server.
