@@ -1,6 +1,6 @@
 import { safeLine } from '../util/escape.ts';
 import { onDemand } from '../util/on-demand.ts';
-import { utcText } from '../util/time.ts';
+import { createOffset, utcText } from '../util/time.ts';
 import { countOf, number, withCommas } from '../util/words.ts';
 
 /** Writes figures and times for people, never for programs. Words stay English. */
@@ -30,11 +30,11 @@ export interface Formats {
 }
 
 /**
- * @param locale - BCP 47, one that `Intl` knows; null: as `PLAIN`
+ * @param locale - BCP 47, one that `Intl` knows; null: as `PLAIN`, in the time zone
  * @param timeZone - IANA name
  */
 export function createFormats(locale: string | null, timeZone: string): Formats {
-  if (locale === null) return PLAIN;
+  if (locale === null) return timeZone === 'UTC' ? PLAIN : { ...PLAIN, timeZone, ...plainTimes(timeZone) };
   const figures = onDemand(() => new Intl.NumberFormat(locale));
   const shares = onDemand(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }));
   const times = onDemand(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone }));
@@ -77,7 +77,7 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
     rate: (perSecond) => figure(tenths(perSecond)),
     milliseconds: (ms) => inLocale(milliseconds(ms)),
     duration: (ms) => inLocale(duration(ms)),
-    left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,
+    left: leftBy(clock),
     clock,
     instant(iso) {
       const ms = Date.parse(iso);
@@ -158,6 +158,30 @@ export function roughly(ms: number): string {
   return `${Math.floor(tens / 6)} h${tens % 6 === 0 ? '' : ` ${(tens % 6) * 10} min`}`;
 }
 
+function leftBy(clockOf: Formats['clock']): Formats['left'] {
+  return (ms, nowMs) => `about ${roughly(ms)}, until ${clockOf(nowMs + ms)}`;
+}
+
+/** `2026-11-21 10:00:00 CET`, where a clock in the zone shows that. */
+function plainTimes(timeZone: string): Pick<Formats, 'clock' | 'instant' | 'left'> {
+  const names = onDemand(() => new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' }));
+  const aheadOf = onDemand(() => createOffset(timeZone));
+  const wall = (ms: number) => ms + aheadOf()(ms);
+  const clockOf = (ms: number) => clock(wall(ms)).replace(' UTC', '');
+  return {
+    clock: clockOf,
+    left: leftBy(clockOf),
+    instant(iso) {
+      const ms = Date.parse(iso);
+      if (Number.isNaN(ms)) return iso;
+      const zone = names()
+        .formatToParts(ms)
+        .find(({ type }) => type === 'timeZoneName');
+      return utcText(wall(ms)).replace('UTC', zone?.value ?? timeZone);
+    },
+  };
+}
+
 /** `2026-11-21 09:00:00 UTC`; text that is not ISO 8601 is unchanged. */
 export function instant(iso: string): string {
   const ms = Date.parse(iso);
@@ -168,7 +192,7 @@ function clock(ms: number): string {
   return utcText(ms, 'minute').slice('2026-11-21 '.length);
 }
 
-/** Commas between thousands, amounts with their code, times in UTC. Messages and errors use it too. */
+/** Commas between thousands, amounts with their code, times in UTC until `createFormats` names a zone. Messages and errors use it too. */
 export const PLAIN: Formats = {
   locale: 'en-GB',
   timeZone: 'UTC',
@@ -180,7 +204,7 @@ export const PLAIN: Formats = {
   rate: (perSecond) => number(tenths(perSecond)),
   milliseconds,
   duration,
-  left: (ms, nowMs) => `about ${roughly(ms)}, until ${clock(nowMs + ms)}`,
+  left: leftBy(clock),
   clock,
   instant,
 };

@@ -32,7 +32,7 @@ const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   shares('delivered', 60, 'delivered'),
   { ...shares('read', 68, 'read'), wanted: ({ read }) => read !== undefined },
   shares('replied', 78, 'replied'),
-  shares('opted out', 90, 'optedOut'),
+  shares('opted out', 79, 'optedOut'),
 ];
 
 /** Shares of the accepted messages with a report; `-`: none is accepted. */
@@ -49,10 +49,9 @@ export function rateOf({ accepted, rejected }: VariantResult, { percent }: Forma
   return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
 }
 
-/** `88.0 to 91.7%`, or `-`. */
+/** `88.0% to 91.7%`, or `-`. */
 export function intervalOf({ low, high }: VariantResult, formats: Formats = PLAIN): string {
   if (low === null || high === null) return '-';
-  if (formats === PLAIN) return `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)}%`;
   return `${formats.percent(low, 1)} to ${formats.percent(high, 1)}`;
 }
 

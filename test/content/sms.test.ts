@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, it, test } from 'vitest';
+import { sms } from '../../src/content/sms.ts';
 import { GSM_CHARACTERS, isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms-parts.ts';
 import { normaliseText } from '../../src/content/unicode.ts';
 
@@ -200,3 +201,17 @@ function generator(seed: number): Next {
     return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below);
   };
 }
+
+describe('marks of characters outside GSM-7', () => {
+  const marked = (text: string) => {
+    const facts = { encoding: 'UCS-2', parts: 1, units: 1, characterSet: 'auto' } as const;
+    const [element] = sms.describe({ text, content: {}, sms: facts }).elements;
+    return element?.kind === 'text' ? String.fromCodePoint(...(element.odd ?? [])) : null;
+  };
+  it('are on the few that could be others, and not on a text in another script', () => {
+    expect(marked('Hello Łukasz, your “visit” is on Monday.')).toBe('Ł“”');
+    expect(marked('Hello 李雷, Bath is open again.')).toBe('李雷');
+    expect(marked('שלום Ann, הביקור שלך ביום שני.')).toBe('');
+    expect(marked('👋')).toBe('');
+  });
+});

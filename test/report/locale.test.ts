@@ -54,8 +54,15 @@ describe('in German', () => {
   });
 });
 
-it('is as ever without a locale', () => {
-  expect(createFormats(null, 'Europe/Berlin')).toBe(PLAIN);
+it('without a locale has plain figures, and times in the zone of the project', () => {
+  expect(createFormats(null, 'UTC')).toBe(PLAIN);
+  const berlin = createFormats(null, 'Europe/Berlin');
+  expect(berlin.money(1234.5, 'EUR')).toBe('1,234.50 EUR');
+  expect(berlin.instant('2026-11-21T23:30:00.000Z')).toBe('2026-11-22 00:30:00 CET');
+  expect(berlin.instant('2026-07-21T09:00:00Z')).toBe('2026-07-21 11:00:00 CEST');
+  expect(createFormats(null, 'America/New_York').instant('2026-07-21T09:00:00Z')).toBe('2026-07-21 05:00:00 GMT-4');
+  expect(berlin.instant('once')).toBe('once');
+  expect(berlin.left(36.4 * 60_000, Date.UTC(2026, 10, 21, 12, 46))).toBe('about 36 min, until 14:22');
 });
 
 describe('without a locale', () => {

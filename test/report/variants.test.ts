@@ -205,6 +205,12 @@ describe('what decides the winner is what is compared', () => {
     expect(significanceWords(comparison)).toMatch(words);
   });
 
+  it('shows what came back in 80 columns, opt-outs too', () => {
+    const [titles = '', ...lines] = variantsTable(variants, 80).split('\n');
+    expect(titles).toMatch(/ rate +delivered +read +replied +opted out$/);
+    expect(Math.max(...[titles, ...lines].map(displayWidth))).toBeLessThanOrEqual(80);
+  });
+
   it('needs no delivery reports: replies are shares of the accepted messages', () => {
     const [a, b] = variants;
     if (a === undefined || b === undefined) throw new Error('no variants');
@@ -237,10 +243,10 @@ describe('variantsTable', () => {
   it('shows everything on a usual terminal', () => {
     expect(variantsTable(variants, 80)).toBe(
       [
-        '  variant  recipients  accepted  rejected  other   rate   95% interval',
-        '  A             1,018       900       100     18  90.0%  88.0 to 91.7%',
-        '  B             1,007       950        50      7  95.0%  93.5 to 96.2%',
-        '  C                 0         0         0      0      -              -',
+        '  variant  recipients  accepted  rejected  other   rate    95% interval',
+        '  A             1,018       900       100     18  90.0%  88.0% to 91.7%',
+        '  B             1,007       950        50      7  95.0%  93.5% to 96.2%',
+        '  C                 0         0         0      0      -               -',
         '',
       ].join('\n'),
     );

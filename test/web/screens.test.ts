@@ -87,6 +87,21 @@ describe.each(QUICK ? SCREENS.slice(0, 1) : SCREENS)('%j', (options) => {
   });
 });
 
+/** Between the margins of the paper. */
+const A4: BrowserContextOptions = { viewport: { width: 718, height: 1000 } };
+
+it.each([A4, { ...A4, colorScheme: 'dark' as const }])('a preview on paper, from %j', async (options) => {
+  const url = await previewSpring(project);
+  await using watched = await openWatched(browser, url, options);
+  const { page } = watched;
+  await page.locator('#list[aria-busy=false]').waitFor();
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('#browse').isVisible()).toBe(false);
+  expect(await page.locator('#first .row').first().isVisible()).toBe(true);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect(await axeViolations(page)).toEqual([]);
+});
+
 /** The questions before something is changed. */
 async function ask(page: Page, base: string): Promise<void> {
   await page.goto(`${base}/doubt`);

@@ -76,6 +76,16 @@ it.each([1440, 1180, 900, 820, 390, A4_PX])(
   },
 );
 
+it.each([820, 600])('a cause has more room than the number beside it at %i px', async (width) => {
+  await using pages = await servePages(project.root);
+  await using watched = await openWatched(browser, pages.base, { viewport: { width, height: 900 } });
+  const { page } = watched;
+  await page.goto(`${pages.base}/runs/${run}/recipients?end=notDelivered`);
+  const widthOf = async (cell: string) =>
+    (await page.locator(`tbody tr:first-child ${cell}`).boundingBox())?.width ?? 0;
+  expect(await widthOf('[data-label=Outcome]')).toBeGreaterThan(await widthOf('th'));
+});
+
 it.each([
   [1280, 900, 'sticky'],
   [1280, 500, 'static'],

@@ -567,10 +567,13 @@ describe('the first page', () => {
       ['/', 'handbill send CAMPAIGN'],
       ['/doubt', 'handbill doubt list --resolved'],
       ['/replies', 'handbill listen'],
-      ['/suppressions', 'handbill serve --allow-actions'],
+      ['/suppressions', 'handbill suppress add'],
     ] as const) {
       await watched.page.goto(pages.base + path);
       expect(await watched.page.locator('main').innerText(), path).toContain(command);
+      expect(await watched.page.locator('nav').first().innerText(), path).toContain(
+        'Read only: started without --allow-actions',
+      );
     }
   });
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
 import { ledgerText } from '../../operations/warnings.ts';
-import { roughly } from '../../report/locale.ts';
+import { createFormats, type Formats, PLAIN, roughly } from '../../report/locale.ts';
 import { number } from '../../report/words.ts';
 import type { RunEvent } from '../../send/event.ts';
 import type { Figures } from '../../send/progress.ts';
@@ -143,6 +143,7 @@ export function startProgressLine(
 ) {
   const isShown = !quiet && context.terminal !== undefined;
   let line: Progress | null = null;
+  let formats = PLAIN;
   /** The line goes, until the next event of a send. */
   const stop = (): void => {
     line?.stop();
@@ -159,7 +160,11 @@ export function startProgressLine(
       if (text !== null && !quiet) context.err(safe(text));
       if (event.kind === 'begins')
         show(() => ({ label: 'Checking', unit: 'bytes', done: 0, total: 0, ...event.meter }));
-      if (event.kind === 'sending') show(() => shownOf(event.figures));
+      if (event.kind === 'planned') {
+        const { locale, timeZone } = event.plan.campaign.project;
+        formats = createFormats(locale, timeZone);
+      }
+      if (event.kind === 'sending') show(() => shownOf(event.figures, formats));
       if (event.kind !== 'waits' || quiet || isShown) return;
       const until = iso(event.untilMs);
       if (event.why === 'reports') context.err(`Waiting for delivery reports, until ${until} at most.\n`);
@@ -170,7 +175,7 @@ export function startProgressLine(
 }
 
 /** `1,200 of 5,000  (24%)  350/s  15 s left  1,190 ok  10 no` */
-export function shownOf(figures: Readonly<Figures>): Shown {
+export function shownOf(figures: Readonly<Figures>, { clock }: Pick<Formats, 'clock'>): Shown {
   const { finished, toDo, waits } = figures;
   const counts = Object.entries(finished).filter(([, count]) => count > 0);
   const done = counts.reduce((sum, [, count]) => sum + count, 0);
@@ -191,11 +196,6 @@ const SHORT: Readonly<Record<string, string>> = {
   deferred: 'later',
   'in-doubt': 'in doubt',
 };
-
-/** Local time: the reader sits at this machine. */
-function clock(epochMs: number): string {
-  return new Date(epochMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-}
 
 export interface Shown {
   readonly label?: string;

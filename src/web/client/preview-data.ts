@@ -28,6 +28,7 @@ export async function readRows(page: Document) {
     about,
     count,
     blocks,
+    number: new Intl.NumberFormat(about.locale).format,
     line: (row: number) => valueAt('lines', row),
     /** The number of the row's combination of filter values. */
     facets: (row: number) => valueAt('facets', row),

@@ -83,7 +83,7 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
     }
     const rest = values.delete('') ? 1 : 0;
     if (values.size + rest < 2 || values.size === 0) return [];
-    const select = selectOf(name, values, rows.about.locale);
+    const select = selectOf(name, values, rows.number);
     place.append(labelled(label, select));
     select.addEventListener('change', onChange);
     return [{ name, select, of }];
@@ -109,13 +109,12 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
   };
 }
 
-function selectOf(name: string, values: ReadonlyMap<string, number>, locale: string): HTMLSelectElement {
+function selectOf(name: string, values: ReadonlyMap<string, number>, number: Rows['number']): HTMLSelectElement {
   const select = document.createElement('select');
   select.id = `filter-${name}`;
   select.append(new Option('all', ''));
   const sorted = [...values].sort(([a, n], [b, m]) => (name === 'parts' ? Number(a) - Number(b) : m - n));
-  for (const [value, count] of sorted)
-    select.append(new Option(`${safeLine(value)} (${count.toLocaleString(locale)})`, value));
+  for (const [value, count] of sorted) select.append(new Option(`${safeLine(value)} (${number(count)})`, value));
   return select;
 }
 

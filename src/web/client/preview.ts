@@ -15,7 +15,7 @@ async function browse(): Promise<void> {
   let hits = new Uint32Array();
   let searches = 0;
   let compares = false;
-  const number = (value: number): string => value.toLocaleString(rows.about.locale);
+  const { number } = rows;
   const list = createList(rows, box, (place) => choose(place));
   const filters = createFilters(rows, filterBox, () => void search());
   narrow.hidden = filterBox.childElementCount === 0;

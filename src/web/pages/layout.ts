@@ -150,7 +150,7 @@ function navigation(view: View, parts: readonly Part[]): Html {
 }
 
 function session(view: View): Html | null {
-  if (view.actions === 'off') return null;
+  if (view.actions === 'off') return html`<p class="soft">Read only: started without <code>--allow-actions</code></p>`;
   if (view.actions === 'signed-out')
     return html`<p class="soft">Read only: open the address that the start printed.</p>`;
   return actionForm(view, '/logout', {}, html`<button class="quiet">End actions</button>`);

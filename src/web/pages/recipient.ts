@@ -1,3 +1,4 @@
+import { CHANNEL_TABLE } from '../../content/channels.ts';
 import { mismatchOfRecord } from '../../ledger/events.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { EarlierMessage, Outcome, OutcomeState, StepOutcome } from '../../model.ts';
@@ -133,9 +134,10 @@ function recipientHead({ formats }: View, data: RecipientData, who: string, labe
     ['recipients', address(['runs', run.id, 'recipients'])],
   ] as const;
   const person = address(['people', run.id, outcome.row]);
+  const doubt = address(['doubt'], { run: run.id, q: outcome.to ?? outcome.key });
   const suppressed = address(['suppressions'], { q: outcome.to ?? outcome.key });
   return html`${crumbs(above, `line ${formats.number(outcome.line)}`)}
-<h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key !== null && html`<p><a href="${person}">All messages to this person</a></p>`}
+<h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key !== null && html`<p><a href="${person}">All messages to this person</a>${outcome.outcome === 'in-doubt' && html` · <a href="${doubt}">Record what became of this one</a>`}</p>`}
 ${facts([
   ['Address', label && who],
   ['Message', html`${swatch(END_TONES[endOf(outcome)])}<strong>${END_WORDS[endOf(outcome)]}</strong>`],
@@ -174,7 +176,9 @@ function stepSection(
 ): Html {
   const several = steps.length > 1;
   const { outcome, reason, attempts, parts, encoding, cost } = step;
-  const title = several ? `${index + 1}. ${step.channel}` : `Message by ${step.channel}`;
+  const title = several
+    ? `${index + 1}. ${CHANNEL_TABLE[step.channel].label}`
+    : `Message by ${CHANNEL_TABLE[step.channel].label}`;
   return html`<section><h2>${title}</h2>
 ${facts([
   ['To', step.to],
@@ -231,7 +235,7 @@ export interface Moment {
 }
 
 export function momentsOf(formats: View['formats'], data: RecipientData): readonly Moment[] {
-  const by = ({ channel }: StepOutcome) => (data.steps.length > 1 ? ` by ${channel}` : '');
+  const by = ({ channel }: StepOutcome) => (data.steps.length > 1 ? ` by ${CHANNEL_TABLE[channel].label}` : '');
   return [
     ...data.steps.flatMap((one) => [
       ...one.attempts.map((attempt) => attemptMoment(formats, attempt, by(one.step))),

@@ -184,7 +184,7 @@ function form({ run, query, sort }: Shown, steps: readonly StepCount[], causes: 
   return searchForm(own, 'Recipients', 'Name, number, line, key or message id', query.q, {
     hidden: { outcome: query.outcome, sort: sort?.text ?? null },
     fields: [
-      select('end', 'End', ends, query.end),
+      select('end', 'Message', ends, query.end),
       choice('reason', 'Reason', reasons.sort()),
       choice('delivery', 'Delivery', [...DELIVERIES, 'none']),
       choice('variant', 'Variant', variants.sort()),
@@ -256,7 +256,7 @@ const COLUMNS: readonly (readonly [sort: Sort | null, column: Column])[] = [
   ['recipient', { title: 'Recipient' }],
   ['line', { title: 'Line', isFigure: true, isLow: true }],
   [null, { title: 'Key', isOptional: true, isLow: true }],
-  ['outcome', { title: 'Outcome' }],
+  ['outcome', { title: 'Outcome', isRoomy: true }],
   ['delivery', { title: 'Delivery', isOptional: true }],
   ['variant', { title: 'Variant', isOptional: true, isLow: true }],
   ['attempts', { title: 'Attempts', isFigure: true, isOptional: true, isLow: true }],

@@ -34,7 +34,7 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
 <p>No address on this list is sent to: in any campaign, or in those of a topic.</p>
 ${names !== '' && html`<p class="soft">Files of the project that count too, and are not shown here: ${names}</p>`}
 ${form}
-${view.actions === 'on' ? adding(view, project.timeZone) : howToChange(view)}`;
+${view.actions === 'on' ? adding(view, project.timeZone) : IN_A_TERMINAL}`;
   const topic = query.get('topic')?.slice(0, 100) ?? '';
   const failing = open === null ? [] : unreachableIn(project, unreachable, open.ledger, view.nowMs);
   const sought = after === null ? failing.filter((one) => isSought(search, one.address)) : [];
@@ -107,13 +107,7 @@ async function isHashed({ reading, context }: Site, { ledger }: OpenLedger, sear
   return search.names.flatMap(spellingsOf).some((one) => ledger.isHashSuppressed(read.hasher.hash(one), nowMs));
 }
 
-function howToChange({ actions }: View): Html {
-  const here =
-    actions === 'off'
-      ? html`To change the list here, start <code>handbill serve --allow-actions</code> and open the address that it prints.`
-      : 'To change the list here, open the address that the start printed.';
-  return html`<p class="soft">${here} In a terminal: <code>handbill suppress add ADDRESS</code>, <code>handbill suppress remove ADDRESS</code></p>`;
-}
+const IN_A_TERMINAL = html`<p class="soft">In a terminal: <code>handbill suppress add ADDRESS</code>, <code>handbill suppress remove ADDRESS</code></p>`;
 
 function adding(view: View, timeZone: string): Html {
   return html`<form method="post" action="/suppressions"><fieldset><legend>Add an address</legend><div class="filters">${formFields(view)}
