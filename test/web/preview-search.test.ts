@@ -75,6 +75,23 @@ it('the same rows as a reading of the rules one row at a time', () => {
   );
 });
 
+it('all rows are shown, and filtered, before any text is made ready for a search', () => {
+  let made = 0;
+  const block = {
+    facets: Uint32Array.of(0, 1, 0, 1, 0),
+    searched() {
+      made += 1;
+      return searchedOf(ROWS);
+    },
+  };
+  expect(search(block, parseQuery(' '), null)).toEqual([0, 1, 2, 3, 4]);
+  expect(search(block, null, Uint8Array.of(0, 1))).toEqual([1, 3]);
+  expect(made).toBe(0);
+  expect(search(block, parseQuery('siobhan'), null)).toEqual([0]);
+  expect(search(block, parseQuery('r-0043'), Uint8Array.of(1, 0))).toEqual([]);
+  expect(made).toBe(2);
+});
+
 /** What the help of the page says, said once more. */
 function fits({ line, fields }: Row, typed: string): boolean {
   const text = fold(typed.replaceAll(ROW_END, ' ').replaceAll(FIELD_END, ' ')).trim();
@@ -93,9 +110,8 @@ function fits({ line, fields }: Row, typed: string): boolean {
 }
 
 function found(list: readonly Row[], typed: string): readonly number[] {
-  const into: number[] = [];
-  search(searchedOf(list), parseQuery(typed), () => true, into);
-  return into.map((row) => list[row]?.line ?? -1);
+  const block = { facets: new Uint32Array(list.length), searched: () => searchedOf(list) };
+  return search(block, parseQuery(typed), null).map((row) => list[row]?.line ?? -1);
 }
 
 function searchedOf(list: readonly Row[]): Searched {

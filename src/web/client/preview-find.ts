@@ -25,11 +25,9 @@ export async function findAll(
   const found = new Uint32Array(rows.count);
   let count = 0;
   let until = performance.now() + SLICE_MS;
-  for (const { first, facets, searched } of rows.blocks) {
-    const here: number[] = [];
-    search(searched(), query, (row) => accepted === null || accepted[facets[row] ?? 0] === 1, here);
-    for (const row of here) {
-      found[count] = first + row;
+  for (const block of rows.blocks) {
+    for (const row of search(block, query, accepted)) {
+      found[count] = block.first + row;
       count += 1;
     }
     if (performance.now() < until) continue;

@@ -90,7 +90,8 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
     },
     choose(place: number): void {
       chosen = place;
-      virtualizer.measure();
+      // Without measuring all rows again: only which of them are elements can differ.
+      virtualizer.setOptions({ ...virtualizer.options, ...options() });
       virtualizer.scrollToIndex(place, { align: 'auto' });
       draw();
     },

@@ -48,12 +48,20 @@ function digitsOf(text: string): string {
   return digits.length >= 5 && digits.startsWith('0') ? digits.slice(1) : digits;
 }
 
-export function search(rows: Searched, query: Query | null, accepts: (row: number) => boolean, into: number[]): void {
-  const count = rows.lines.length;
-  const fits = query === null ? null : fitting(rows, query);
-  for (let row = 0; row < count; row++) {
-    if ((fits === null || fits[row] === 1) && accepts(row)) into.push(row);
+interface Block {
+  readonly facets: Uint32Array;
+  /** Takes long when it is first called. */
+  searched(): Searched;
+}
+
+/** The rows of a block that match. An empty search reads none of its text. */
+export function search({ facets, searched }: Block, query: Query | null, accepted: Uint8Array | null): number[] {
+  const fits = query === null ? null : fitting(searched(), query);
+  const found: number[] = [];
+  for (let row = 0; row < facets.length; row++) {
+    if (fits?.[row] !== 0 && accepted?.[facets[row] ?? 0] !== 0) found.push(row);
   }
+  return found;
 }
 
 function fitting(rows: Searched, { line, digits, words }: Query): Uint8Array {

@@ -198,7 +198,7 @@ function firstWarning(rows: Rows): number | null {
 }
 
 function lineIn(rows: Rows, line: number | null): number | null {
-  const all = Uint32Array.from({ length: rows.count }, (_, row) => row);
+  const all = new Uint32Array(rows.count).map((_, row) => row);
   return line === null || placeOf(rows, all, line) === -1 ? null : line;
 }
 
