@@ -89,15 +89,24 @@ export function canSort({ rows }: Pick<RunRecord, 'rows'>, by: Sort): boolean {
   return by !== 'delivery' || rows <= ROWS_BY_DELIVERY;
 }
 
-/** A sorted page of the recipients that match. Reads all rows for every page, but holds only those up to its end. */
+interface Order {
+  readonly by: Sort;
+  readonly isDown: boolean;
+  readonly from: number;
+}
+
+/** A sorted page of the recipients that match. Most orders read all rows for every page, but hold only those up to its end. */
 export async function readSorted(
   open: OpenLedger,
   run: RunRecord,
   isHeld: boolean,
   filter: RowFilter,
-  { by, isDown, from }: { readonly by: Sort; readonly isDown: boolean; readonly from: number },
+  order: Order,
   limit: number,
 ): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
+  const { by, isDown, from } = order;
+  if (by === 'outcome' && Object.keys(filter).every((name) => name === 'outcome'))
+    return await readByOutcome(open, run, isHeld, filter, order, limit);
   // Looks up delivery reports of all rows only where the order or the filter needs them.
   const isJoined = by === 'delivery' || 'delivery' in filter || 'cause' in filter || 'end' in filter;
   const walk = createWalk(open, run, isHeld, filter, isJoined);
@@ -128,6 +137,41 @@ export async function readSorted(
   keepBest();
   const rows = best.slice(from).map(({ outcome }) => outcome);
   return { rows: isJoined ? rows : walk.join(rows), total };
+}
+
+/** The counts by outcome and reason are the order: reads only the groups of the page, each from its first row. */
+async function readByOutcome(
+  open: OpenLedger,
+  run: RunRecord,
+  isHeld: boolean,
+  filter: RowFilter,
+  { isDown, from }: Order,
+  limit: number,
+) {
+  const keyOf = (one: Pick<Outcome, 'outcome' | 'reason'>) => KEYS.outcome(one as Outcome);
+  const counted = open.ledger.counts(run).filter(({ outcome }) => outcome === (filter.outcome ?? outcome));
+  const groups = [...Map.groupBy(counted, keyOf)].sort(([a], [b]) => (isDown ? -1 : 1) * compare(a, b));
+  const turn = createYields();
+  const rows: Outcome[] = [];
+  let total = 0;
+  for (const [key, steps] of groups) {
+    const [first] = steps;
+    const count = steps.reduce((sum, step) => sum + step.count, 0);
+    const wanted = { outcome: first?.outcome, ...(first?.reason && { reason: first.reason }) } as RowFilter;
+    const walk = createWalk(open, run, isHeld, wanted, false);
+    let [after, left, skipped] = [-1, total + count > from ? count : 0, Math.max(0, from - total)];
+    total += count;
+    while (rows.length < limit && left > 0 && after < walk.lastRow) {
+      const step = walk.next(after, Math.min(walk.lastRow, after + STEP_ROWS), MOST_ROWS);
+      const found = step.rows.filter((one) => keyOf(one) === key);
+      rows.push(...walk.join(found.slice(skipped, skipped + limit - rows.length)));
+      skipped = Math.max(0, skipped - found.length);
+      left -= found.length;
+      after = step.reached;
+      await turn();
+    }
+  }
+  return { rows, total };
 }
 
 const KEYS: Readonly<Record<Sort, (outcome: Outcome) => string | number>> = {

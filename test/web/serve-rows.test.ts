@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Query } from '../../src/ledger/connection.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
-import type { StepCount } from '../../src/model.ts';
+import type { Outcome, StepCount } from '../../src/model.ts';
 import { createPhoneReader } from '../../src/recipients/phone.ts';
+import { WORST_FIRST } from '../../src/report/words.ts';
 import { countRun } from '../../src/web/counts.ts';
 import { keepLedger, type OpenLedger } from '../../src/web/ledger.ts';
-import { type RowFilter, readRow, readRows } from '../../src/web/rows.ts';
+import { type RowFilter, readRow, readRows, readSorted } from '../../src/web/rows.ts';
 import { readSearch } from '../../src/web/search.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, numberOf, recordRun, reportOf, withLedger } from './serve-ledger.ts';
@@ -92,6 +94,46 @@ describe('rows that pages read for themselves', () => {
     expect(rows.some(({ steps }) => steps !== undefined)).toBe(true);
     for (const row of [0, 1, 3, 12, 39]) expect(readRow(open, run, false, row)).toEqual(outcomes()[row]);
     expect(readRow(open, run, false, 240)).toBeNull();
+  });
+
+  it.each([
+    [false, undefined],
+    [true, undefined],
+    [false, 'in-doubt'],
+  ] as const)('by outcome, down: %j, of %s: worst first, then by reason and place', async (isDown, outcome) => {
+    const sign = isDown ? -1 : 1;
+    const keyOf = (one: Outcome) => `${WORST_FIRST.indexOf(one.outcome)} ${one.reason ?? ''}`;
+    const expected = outcomes()
+      .filter((one) => outcome === undefined || one.outcome === outcome)
+      .sort((a, b) => sign * (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0) || a.row - b.row);
+    expect(new Set(expected.map(keyOf)).size).toBeGreaterThan(1);
+    const found: Outcome[] = [];
+    for (let from = 0; from < expected.length; from += 7) {
+      const filter = outcome === undefined ? {} : { outcome };
+      const page = await readSorted(open, run, false, filter, { by: 'outcome', isDown, from }, 7);
+      expect(page.total).toBe(expected.length);
+      found.push(...page.rows);
+    }
+    expect(found.map(({ row }) => row)).toEqual(expected.map(({ row }) => row));
+  });
+
+  it('by outcome, the first page does not read those who come after it', async () => {
+    const readBy = async (by: 'outcome' | 'line') => {
+      let read = 0;
+      const query: OpenLedger['query'] = (sql) => {
+        const made = open.query(sql);
+        const all: Query['all'] = (...params) => {
+          const rows = made.all(...params);
+          read += rows.length;
+          return rows;
+        };
+        return { ...made, all };
+      };
+      const page = await readSorted({ ...open, query }, run, false, {}, { by, isDown: false, from: 0 }, 5);
+      expect(page.rows).toHaveLength(5);
+      return read;
+    };
+    expect(await readBy('outcome')).toBeLessThan((await readBy('line')) / 2);
   });
 
   it.each(['accepted', 'in-doubt', 'pending', 'skipped', 'rejected', 'failed'] as const)(
