@@ -19,15 +19,7 @@ export interface RunFigures {
   readonly changed: ReturnType<Ledger['changed']>;
 }
 
-/** Caches the figures of runs until they change: pages and listeners share each pass over a list. */
-export interface RunStats {
-  /**
-   * Waits at most `patienceMs` for a pass. Null during the first one; after an old value the next call counts again.
-   */
-  of(run: RunRecord, patienceMs: number): Promise<{ readonly value: RunFigures | null; readonly isOld: boolean }>;
-  /** Whether a process works on the run, checked at most once a second. */
-  isHeld(run: RunRecord): boolean;
-}
+export type RunStats = ReturnType<typeof createRunStats>;
 
 /** A scan takes at most a tenth of the time, however large the list is and however often it changes. */
 const SHARE_OF_TIME = 10;
@@ -43,15 +35,19 @@ interface Kept {
   pass: Promise<void> | null;
 }
 
-/** @param campaignOf the campaign of a run as it was sent, if known: who can get a fallback */
+/**
+ * Caches the figures of runs until they change: pages and listeners share each pass over a list.
+ * @param campaignOf the campaign of a run as it was sent, if known: who can get a fallback
+ */
 export function createRunStats(
   keeper: LedgerKeeper,
   now: () => number,
   campaignOf: (run: RunRecord) => Promise<Parameters<typeof cameBack>[3]>,
-): RunStats {
+) {
   const held = new Map<string, { readonly is: boolean; readonly untilMs: number }>();
   let queue: Promise<void> = Promise.resolve();
 
+  /** Whether a process works on the run, checked at most once a second. */
   const isHeld = (run: RunRecord): boolean => {
     if (run.state !== 'running') return false;
     const known = held.get(run.id);
@@ -96,7 +92,8 @@ export function createRunStats(
   };
 
   const known = new Map<string, Kept>();
-  const of: RunStats['of'] = async (run, patienceMs) => {
+  /** Waits at most `patienceMs` for a pass. Null during the first one; after an old value the next call counts again. */
+  const of = async (run: RunRecord, patienceMs: number) => {
     const open = keeper.current();
     if (open === null) return { value: null, isOld: false };
     const key = `${open.file} ${run.number}`;

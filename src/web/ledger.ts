@@ -98,15 +98,13 @@ function openBoth(path: string, file: string, nowMs: number): OpenLedger | null 
   const open = () => openToRead(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS }, readerOver);
   const pages = open();
   if (pages === null) return null;
+  let scan: Reader | null = null;
   try {
-    const scan = open();
-    if (scan !== null) return { ...pages, scan, file };
-  } catch (error) {
-    pages.ledger.close();
-    throw error;
+    scan = open();
+  } finally {
+    if (scan === null) pages.ledger.close();
   }
-  pages.ledger.close();
-  return null;
+  return scan && { ...pages, scan, file };
 }
 
 function readerOver(connection: Connection) {

@@ -264,7 +264,9 @@ async function ofRun(
     if (run === null) return show(needs, c, noRun(id).content);
     return await streamed(needs, c, made(run), address(['runs', run.id]), type);
   } catch (error) {
-    return trouble(needs, c, error);
+    needs.site.keeper.failed(error);
+    if (!(error instanceof HandbillError)) throw error;
+    return show(needs, c, troublePage(error).content);
   }
 }
 
@@ -277,12 +279,6 @@ async function previewed(needs: AppNeeds, c: Req): Promise<Response> {
     if (!(error instanceof HandbillError)) throw error;
     return show(needs, c, messagePage(422, 'This campaign cannot be previewed', saidBy(error)));
   }
-}
-
-function trouble(needs: AppNeeds, c: Req, error: unknown): Response {
-  needs.site.keeper.failed(error);
-  if (!(error instanceof HandbillError)) throw error;
-  return show(needs, c, troublePage(error).content);
 }
 
 /**

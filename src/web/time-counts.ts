@@ -1,5 +1,3 @@
-import { DAY_MS } from '../util/time.ts';
-
 export interface Slot<Name extends string> {
   readonly fromMs: number;
   readonly widthMs: number;
@@ -65,21 +63,10 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
 
 /** More than a chart has room for, so that it looks well when slots have just grown fivefold. */
 const SLOTS = 240;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-/** Each divides the next, so that slots can be added up. */
-const WIDTHS_MS = [
-  1_000,
-  5_000,
-  15_000,
-  MINUTE,
-  5 * MINUTE,
-  15 * MINUTE,
-  HOUR,
-  3 * HOUR,
-  6 * HOUR,
-  DAY_MS,
-  5 * DAY_MS,
-  30 * DAY_MS,
-  360 * DAY_MS,
-];
+/**
+ * 1, 5 and 15 seconds; 1, 5 and 15 minutes; 1, 3 and 6 hours; 1, 5, 30 and 360 days. Each divides the next, so that
+ * slots can be added up.
+ */
+const WIDTHS_MS = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400, 432_000, 2_592_000, 31_104_000].map(
+  (seconds) => 1_000 * seconds,
+);

@@ -205,7 +205,7 @@ describe('what decides the winner is what is compared', () => {
     expect(significanceWords(comparison)).toMatch(words);
   });
 
-  it('shows what came back in 80 columns, opt-outs too', () => {
+  it('shows reports, replies and opt-outs in 80 columns', () => {
     const [titles = '', ...lines] = variantsTable(variants, 80).split('\n');
     expect(titles).toMatch(/ rate +delivered +read +replied +opted out$/);
     expect(Math.max(...[titles, ...lines].map(displayWidth))).toBeLessThanOrEqual(80);

@@ -67,8 +67,6 @@ const FILTERS: readonly (readonly [name: string, label: string, of: (facets: Fac
 
 const NONE = 'none';
 
-export const FILTER_NAMES: readonly string[] = FILTERS.map(([name]) => name);
-
 /** Offers filters only where rows differ, each value with its number of rows. */
 export function createFilters(rows: Rows, place: HTMLElement, onChange: () => void) {
   const { facets } = rows.about;

@@ -1,13 +1,12 @@
 import { columnsNode, type PreviewNode, requestNode, shownOf, withMore } from '../preview/nodes.ts';
 import { type Rows, readRows } from './preview-data.ts';
-import { createFilters, FILTER_NAMES, findAll } from './preview-find.ts';
+import { createFilters, findAll } from './preview-find.ts';
 import { createList, elementOf } from './preview-list.ts';
 
 /** Replaces the first rows by all rows: a list to search, and the message of the chosen recipient. */
 async function browse(): Promise<void> {
   const parts = partsOf();
-  if (parts === null) return;
-  const { query, filters: filterBox, narrow, count, list: box, detail } = parts;
+  const { query, filterBox, narrow, count, box, detail } = parts;
   parts.first.hidden = true;
   parts.browse.hidden = false;
   count.textContent = 'Reading …';
@@ -35,9 +34,9 @@ async function browse(): Promise<void> {
   function choose(place: number): void {
     const last = Math.min(hits.length, list.most) - 1;
     const at = Math.max(0, Math.min(place, last));
-    parts?.previous.toggleAttribute('disabled', last < 0 || at === 0);
-    parts?.next.toggleAttribute('disabled', at >= last);
-    if (parts !== null) parts.place.textContent = last < 0 ? '' : `${number(at + 1)} of ${number(hits.length)}`;
+    parts.previous.toggleAttribute('disabled', last < 0 || at === 0);
+    parts.next.toggleAttribute('disabled', at >= last);
+    parts.place.textContent = last < 0 ? '' : `${number(at + 1)} of ${number(hits.length)}`;
     if (hits.length === 0) {
       detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'No match.']));
     } else {
@@ -66,22 +65,31 @@ async function browse(): Promise<void> {
     const row = hits[list.chosen()];
     return row === undefined ? null : rows.line(row);
   }
+  /** The view of the reader, in the fragment of the address. */
   const remember = later(() => {
-    const state = { query: query.value, filters: filters.chosen(), line: chosenLine(), compares };
+    const [line, q] = [chosenLine(), query.value];
+    const view = {
+      ...(q && { q }),
+      ...filters.chosen(),
+      ...(line && { line: String(line) }),
+      ...(compares && { compare: '1' }),
+    };
+    const hash = new URLSearchParams(view).toString();
     // Adds no history entry: going back leaves the page.
-    history.replaceState(null, '', `${location.pathname}${location.search}${writeState(state)}`);
+    history.replaceState(null, '', `${location.pathname}${location.search}${hash && `#${hash}`}`);
   });
   async function restore(): Promise<void> {
-    const state = readState(location.hash, FILTER_NAMES);
-    query.value = state.query;
-    filters.choose(state.filters);
+    const view = new URLSearchParams(location.hash.slice(1));
+    const line = Number(view.get('line'));
+    query.value = view.get('q') ?? '';
+    filters.choose(Object.fromEntries(view));
     if (Object.keys(filters.chosen()).length > 0) narrow.open = true;
-    setCompares(state.compares && !parts?.compare.hidden);
-    await search(state.line);
+    setCompares(view.has('compare') && !parts.compare.hidden);
+    await search(Number.isSafeInteger(line) && line > 0 ? line : null);
   }
   function setCompares(on: boolean): void {
     compares = on;
-    parts?.compare.setAttribute('aria-pressed', String(on));
+    parts.compare.setAttribute('aria-pressed', String(on));
   }
 
   query.addEventListener('input', () => void search());
@@ -91,8 +99,8 @@ async function browse(): Promise<void> {
   parts.next.addEventListener('click', () => move(1));
   for (const [button, line] of [
     [parts.longest, lineIn(rows, rows.about.longest)],
-    [parts['most-expensive'], lineIn(rows, rows.about.mostExpensive)],
-    [parts['first-warning'], firstWarning(rows)],
+    [parts.mostExpensive, lineIn(rows, rows.about.mostExpensive)],
+    [parts.firstWarning, firstWarning(rows)],
   ] as const) {
     button.hidden = line === null;
     if (line !== null) button.addEventListener('click', () => void goTo(line));
@@ -104,40 +112,36 @@ async function browse(): Promise<void> {
     remember();
   });
   listenToSwipes(detail, move);
-  listenToKeys({ query, box, detail, help: parts.help }, { move, clear: () => void search(), page: list.page });
+  listenToKeys(parts, { move, clear: () => void search(), page: list.page });
   await restore();
   await foldAhead(rows);
 }
 
-const PARTS = {
-  browse: HTMLElement,
-  first: HTMLElement,
-  query: HTMLInputElement,
-  filters: HTMLElement,
-  narrow: HTMLDetailsElement,
-  count: HTMLElement,
-  list: HTMLElement,
-  detail: HTMLElement,
-  place: HTMLElement,
-  previous: HTMLElement,
-  next: HTMLElement,
-  longest: HTMLElement,
-  'most-expensive': HTMLElement,
-  'first-warning': HTMLElement,
-  compare: HTMLElement,
-  help: HTMLDetailsElement,
-} as const;
+function partsOf() {
+  return {
+    browse: part('browse', HTMLElement),
+    first: part('first', HTMLElement),
+    query: part('query', HTMLInputElement),
+    filterBox: part('filters', HTMLElement),
+    narrow: part('narrow', HTMLDetailsElement),
+    count: part('count', HTMLElement),
+    box: part('list', HTMLElement),
+    detail: part('detail', HTMLElement),
+    place: part('place', HTMLElement),
+    previous: part('previous', HTMLElement),
+    next: part('next', HTMLElement),
+    longest: part('longest', HTMLElement),
+    mostExpensive: part('most-expensive', HTMLElement),
+    firstWarning: part('first-warning', HTMLElement),
+    compare: part('compare', HTMLElement),
+    help: part('help', HTMLDetailsElement),
+  };
+}
 
-type PageParts = { readonly [Name in keyof typeof PARTS]: InstanceType<(typeof PARTS)[Name]> };
-
-function partsOf(): PageParts | null {
-  const found = Object.entries(PARTS).map(([id, kind]) => {
-    const element = document.getElementById(id);
-    return element instanceof kind ? ([id, element] as const) : null;
-  });
-  return found.includes(null)
-    ? null
-    : (Object.fromEntries(found.filter((one) => one !== null)) as unknown as PageParts);
+function part<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof kind) return found;
+  throw new Error(`The page has no ${id}.`);
 }
 
 function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<ReturnType<Rows['view']>>): void {
@@ -264,12 +268,7 @@ async function foldAhead(rows: Rows): Promise<void> {
   }
 }
 
-interface Places {
-  readonly query: HTMLInputElement;
-  readonly box: HTMLElement;
-  readonly detail: HTMLElement;
-  readonly help: HTMLDetailsElement;
-}
+type Places = ReturnType<typeof partsOf>;
 
 interface Moves {
   readonly move: (rows: number) => void;
@@ -330,40 +329,6 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Number.POSITIVE_INFINITY,
 };
 const PAGES: Readonly<Record<string, number>> = { PageDown: 1, PageUp: -1 };
-
-/** The user's view, kept in the fragment of the address. */
-interface State {
-  readonly query: string;
-  /** Chosen values, by name of the filter. */
-  readonly filters: Readonly<Record<string, string>>;
-  /** Line of the chosen row; null: the first one. */
-  readonly line: number | null;
-  readonly compares: boolean;
-}
-
-function readState(hash: string, names: readonly string[]): State {
-  const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const line = Number(given.get('line') ?? '');
-  const filters = names.flatMap((name) => {
-    const value = given.get(name);
-    return value === null || value === '' ? [] : [[name, value] as const];
-  });
-  return {
-    query: given.get('q') ?? '',
-    filters: Object.fromEntries(filters),
-    line: Number.isSafeInteger(line) && line > 0 ? line : null,
-    compares: given.has('compare'),
-  };
-}
-
-function writeState({ query, filters, line, compares }: State): string {
-  const given = new URLSearchParams();
-  if (query !== '') given.set('q', query);
-  for (const [name, value] of Object.entries(filters)) if (value !== '') given.set(name, value);
-  if (line !== null) given.set('line', String(line));
-  if (compares) given.set('compare', '1');
-  return given.size === 0 ? '' : `#${given.toString()}`;
-}
 
 /** Older browsers show the page as it is without the script. */
 if ('DecompressionStream' in globalThis) void browse();

@@ -4,7 +4,7 @@ import { newestFirst, referencesOf, withoutTests } from '../../operations/report
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
-import { address, type Cells, copied, empty, hiddenFields, pager, searchForm, table } from '../kit.ts';
+import { address, type Cells, copied, crumbs, empty, hiddenFields, pager, searchForm, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
 import { createMatcher } from '../search.ts';
@@ -168,7 +168,7 @@ const ROWS_OF_KILLED = [
 ] as const;
 
 function head(run: string | null, q: string): Html {
-  return html`${run !== null && html`<p class="crumbs"><a href="/doubt">In doubt</a> / ${run}</p>`}
+  return html`${run !== null && crumbs([['In doubt', '/doubt']], run)}
 <h1>In doubt</h1>
 <p>The request may have reached the API, and no usable answer came. handbill never sends to these recipients again by itself. Ask the provider for the reference, in the API's log or by its support, and record what became of the message.</p>
 ${searchForm('/doubt', 'In doubt', 'Name, number, key or reference', q, { hidden: { run } })}`;

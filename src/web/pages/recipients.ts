@@ -222,7 +222,7 @@ function list({ formats }: View, data: Shown, page: Page, total: number | null, 
   const order = isFiltered ? 'In the order of the list.' : lines;
   const caption = [
     total === null ? '' : `${count(total, 'recipient')}. `,
-    sort === null ? order : `Sorted by ${SORT_WORDS[sort.by]}.`,
+    sort === null ? order : `Sorted by ${SORT_WORDS[sort.by] ?? sort.by}.`,
     canSort(run, 'delivery')
       ? ''
       : ' A list this long cannot be sorted by delivery: that would read the reports of every message. Filter by it.',
@@ -263,13 +263,9 @@ const COLUMNS: readonly (readonly [sort: Sort | null, column: Column])[] = [
   ['changed', { title: 'Last change', isOptional: true, isLow: true }],
 ];
 
-const SORT_WORDS: Readonly<Record<Sort, string>> = {
-  line: 'line',
+const SORT_WORDS: Partial<Record<Sort, string>> = {
   recipient: 'address',
   outcome: 'outcome, those that need attention first',
-  delivery: 'delivery',
-  variant: 'variant',
-  attempts: 'attempts',
   changed: 'last change',
 };
 
