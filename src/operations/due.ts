@@ -21,6 +21,7 @@ import { formerNameProblem } from '../plan/campaign-id.ts';
 import { mostBeforeMs } from '../plan/gate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { settingsInputs } from '../plan/settings.ts';
+import { lateAt } from '../plan/window.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
 import {
   chooseDue,
@@ -396,7 +397,10 @@ async function* stepsOf(
       isAhead && !isToSend(chosen)
         ? choose(callMs).find((one) => isToSend(one) && one.occurrence === chosen.occurrence)
         : null;
-    const step: Step = earlier ? { ...earlier, why: 'earlier' } : chosen;
+    // A validity of a run that has not begun counts from when it will.
+    const lateAtMs = lateAt({ campaign }, run?.startedAtMs ?? Number.POSITIVE_INFINITY);
+    const untilMs = Math.min((earlier ?? chosen).untilMs, lateAtMs);
+    const step: Step = { ...(earlier ? { ...earlier, why: 'earlier' } : chosen), untilMs };
     const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step)] : [];
     const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
     const { untilMs: _, ...shown } = step;
@@ -459,8 +463,7 @@ function passedOverWarning({ campaign }: Automatic, environment: string, { occur
 function overBudget({ campaign }: Automatic, environment: string, { untilMs }: Step, { at, now }: Options) {
   const { budget } = environmentOf(campaign, environment);
   const period = budget === null ? null : periodAt(budget.per, at ?? now(), campaign.project.timeZone);
-  const lastMs = Math.min(untilMs, campaign.send.notAfterMs ?? untilMs);
-  const nextPeriod = period === null ? null : { begins: period.next, isInTime: period.endsMs < lastMs };
+  const nextPeriod = period === null ? null : { begins: period.next, isInTime: period.endsMs < untilMs };
   return { ...PAUSED, why: 'over-budget', nextPeriod } as const;
 }
 
@@ -555,7 +558,7 @@ const WORST: readonly ExitStatus[] = [
   EXIT.locked,
 ];
 
-interface DueRun extends KnownRun {
+interface DueRun extends KnownRun, Pick<RunRecord, 'startedAtMs'> {
   /** Recipients who wait for a window in an unknown time zone; 0 also for a run that is too old to be due. */
   readonly zoneless: number;
 }
@@ -594,6 +597,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
       state,
       halt: run.halt?.rule ?? null,
       createdAtMs: run.createdAtMs,
+      startedAtMs: run.startedAtMs,
       ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NONE_WAITING),
       isSame: isSame(run),
     };
@@ -718,7 +722,7 @@ function withFallbacks(
   const lastMs =
     recipients.each === null ? nowMs : (run.finishedAtMs ?? nowMs) + mostBeforeMs(recipients.each, send.window);
   if (lastMs < nowMs) return state;
-  return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
+  return unreachedRows(ledger, run, campaign, nowMs).next().done === true ? state : 'partial';
 }
 
 function waitsOf(

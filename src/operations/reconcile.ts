@@ -388,7 +388,7 @@ async function dueFallbacks(
     const { purgedAtMs } = run;
     if (isTest(run.occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
     const { campaign, named } = await sentCampaign(run, project, { cwd });
-    const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
+    const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign, nowMs);
     if (recipients === 0) continue;
     const command = sendCommand(run, await named(), takesPlans(run, project) ? PLAN_FILE : null);
     due.push({ ...nameOfRun(run), recipients, command });

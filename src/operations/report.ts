@@ -135,7 +135,13 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
   const { campaign } = await sentCampaign(found, reading.project, resolved);
   using _ = ledger.hold();
-  return summarise(ledger, found, null, campaign, cameBack(ledger, found, feedbackOf(ledger, found), campaign));
+  return summarise(
+    ledger,
+    found,
+    null,
+    campaign,
+    cameBack(ledger, found, feedbackOf(ledger, found), campaign, resolved.now()),
+  );
 }
 
 /**
@@ -198,7 +204,7 @@ interface Shown {
 export async function openSummary(
   ledger: Ledger,
   run: RunRecord,
-  context: Pick<ResolvedOptions, 'cwd'> & Shown,
+  context: Pick<ResolvedOptions, 'cwd' | 'now'> & Shown,
   project: Project,
 ): Promise<Summary> {
   const { named, campaign, now } = await sentCampaign(run, project, context);
@@ -213,7 +219,7 @@ export async function openSummary(
       using _ = ledger.hold();
       // The run may have changed since the command began.
       const found = ledger.findRun(run) ?? run;
-      return summarise(ledger, found, null, campaign, cameBack(ledger, found, feedback, campaign));
+      return summarise(ledger, found, null, campaign, cameBack(ledger, found, feedback, campaign, context.now()));
     },
     options: {
       colour: context.colour.out,

@@ -186,7 +186,7 @@ async function sendApproved(
   const sendPass = createPass(start, openApi, sharing?.sharing ?? null, prepared.toDo, options.cutSignal);
   const sendAlone = async (): Promise<StartResult> => {
     const first = { run: prepared.finishLoad(), limit: options.limit ?? null, posted: null };
-    return resultOf(ledger, plan, prices, await sendRounds(first, start, sendPass));
+    return resultOf(ledger, plan, prices, await sendRounds(first, start, sendPass), now());
   };
   if (startListening === null) return await sendAlone();
   try {
@@ -202,7 +202,7 @@ async function sendApproved(
     reporters: receiving.reporters,
     joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
   });
-  return resultOf(ledger, plan, prices, end);
+  return resultOf(ledger, plan, prices, end, now());
 }
 
 const REHEARSED: Provenance = { unknown: 'it is a rehearsal' };
@@ -351,13 +351,13 @@ function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
   const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
-  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan));
+  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan, nowMs));
   const shown = shownBy(plan, prices);
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
 }
 
-export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): StartResult {
-  const came = whatCameBack(ledger, end.run, plan);
+export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd, nowMs: number) {
+  const came = whatCameBack(ledger, end.run, plan, nowMs);
   const ended = { state: end.state, halt: end.halt };
   const report = summarise(ledger, end.run, ended, plan.campaign, came);
   const { posted, recovered, ledgerError } = end;
@@ -369,8 +369,8 @@ function shownBy({ campaign: { project } }: Plan, prices: PriceList | null) {
   return { currency: prices?.currency ?? null, locale: project.locale, timeZone: project.timeZone };
 }
 
-function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack {
-  return cameBack(ledger, run, feedbackOf(ledger, run), campaign);
+function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan, nowMs: number): CameBack {
+  return cameBack(ledger, run, feedbackOf(ledger, run), campaign, nowMs);
 }
 
 /** As the user asked, or as the campaign needs it; null: none, or another process receives. */

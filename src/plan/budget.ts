@@ -28,9 +28,9 @@ export function periodAt(per: Budget['per'], ms: number, timeZone: string): Peri
   const next = addDays(first, { months: per === 'month' ? 1 : 0, days: LENGTHS[per] });
   return {
     name: nameOf(per, first),
-    beginsMs: beginOf(first, dayOf),
+    beginsMs: firstMomentOf(first, dayOf),
     next: dayText(next),
-    endsMs: beginOf(next, dayOf),
+    endsMs: firstMomentOf(next, dayOf),
   };
 }
 
@@ -47,7 +47,7 @@ function nameOf(per: Budget['per'], first: number): string {
 }
 
 /** The first moment of a day: midnight, or the moment at which the clocks jump over it. No zone is further from UTC. */
-function beginOf(day: number, dayOf: (ms: number) => number): number {
+function firstMomentOf(day: number, dayOf: (ms: number) => number): number {
   let [before, from] = [day - DAY_MS, day + DAY_MS];
   while (from - before > 1) {
     const middle = Math.floor((before + from) / 2);

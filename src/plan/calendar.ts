@@ -11,7 +11,7 @@ export function dayOf(ms: number, zone: string): Temporal.PlainDate {
 }
 
 /** When a window begins that opens at this wall time: a time that is missing moves forward, of two it is the first. */
-export function beginOf(day: Temporal.PlainDate, minute: number, zone: string): number {
+export function momentOf(day: Temporal.PlainDate, minute: number, zone: string): number {
   return wall(day, minute).toZonedDateTime(zone).epochMilliseconds;
 }
 
@@ -60,7 +60,7 @@ export function createCalendar(rule: WindowRule, zone: string): Calendar {
   const extend = (today: ReturnType<typeof dayOf>): number => {
     for (const span of spansOf(rule.hours, holidays, today, zone)) spans = insert(spans, span);
     day = today.add({ days: 1 });
-    return beginOf(day, 0, zone);
+    return momentOf(day, 0, zone);
   };
   let knownMs = Number.NEGATIVE_INFINITY;
   return {
@@ -99,7 +99,7 @@ function spansOf(
   return hours.flatMap(({ fromMinute, toMinute, days }) => {
     if (!days.includes(day.dayOfWeek)) return [];
     const lastDay = toMinute > fromMinute ? day : day.add({ days: 1 });
-    const fromMs = beginOf(day, fromMinute, zone);
+    const fromMs = momentOf(day, fromMinute, zone);
     const toMs = firstAt(wall(lastDay, toMinute), zone);
     // Clocks can jump over the whole of it.
     return toMs > fromMs ? [{ fromMs, toMs }] : [];

@@ -208,7 +208,7 @@ interface Group {
 /** Calendar units are those of the recipient's zone; of several possible zones, the earliest beginning counts. */
 export async function createCaps(plan: Plan): Promise<Caps> {
   const { frequency, recipients, timeZone, topic } = plan.campaign;
-  const [{ dayOf, beginOf, wallText }, { createZoneReader }] = await Promise.all([
+  const [{ dayOf, momentOf, wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
     import('../recipients/zone.ts'),
   ]);
@@ -225,7 +225,7 @@ export async function createCaps(plan: Plan): Promise<Caps> {
   };
   const bounds = (unit: 'day' | 'week' | 'month', zone: string, nowMs: number): readonly [number, number] => {
     const first = firstDay(unit, dayOf(nowMs, zone));
-    return [beginOf(first, 0, zone), beginOf(first.add({ [`${unit}s`]: 1 }), 0, zone)];
+    return [momentOf(first, 0, zone), momentOf(first.add({ [`${unit}s`]: 1 }), 0, zone)];
   };
   const renew = (group: Group, nowMs: number): void => {
     let toMs = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import type { EachTime, Recipient } from '../model.ts';
 import { type Calendar, openingOf, wallText } from './calendar.ts';
-import { type Closed, type GateBounds, MOST_EARLIER_DAYS, type WindowGate, whyLate } from './gate.ts';
+import { type Closed, endOfRow, type GateBounds, MOST_EARLIER_DAYS, type WindowGate, whyLate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** A message that a window moves to an earlier moment goes out within the last hour before the window closes. */
@@ -14,12 +14,12 @@ const DAY_MS = 86_400_000;
  */
 export function createEachGate(
   { campaign: { send, validity } }: Pick<Plan, 'campaign'>,
-  { before, timeZone }: EachTime,
+  each: EachTime,
   hours: WindowGate | null,
   { now, lateAtMs }: GateBounds,
 ): WindowGate {
-  const validMs = validity?.kind === 'duration' ? validity.ms : Number.POSITIVE_INFINITY;
-  const endOf = (atMs: number): number => Math.min(atMs, atMs - before.ms + validMs);
+  const { before, timeZone } = each;
+  const endOf = (atMs: number): number => endOfRow(validity, each, atMs);
   const known = new Map<readonly Calendar[], Map<number, number>>();
   const opensAt = (recipient: Recipient, atMs: number): number => {
     const dueMs = atMs - before.ms;

@@ -1,4 +1,4 @@
-import type { EachTime, Recipient, SendSettings } from '../model.ts';
+import type { EachTime, Recipient, SendSettings, Validity } from '../model.ts';
 import type { Calendar } from './calendar.ts';
 
 export type Closed =
@@ -30,6 +30,12 @@ export interface GateBounds {
 export function whyLate({ notAfterMs }: Pick<SendSettings, 'notAfterMs'>, opensAtMs: number): string {
   const isAfter = notAfterMs !== null && opensAtMs > notAfterMs;
   return isAfter ? 'after send.notAfter' : 'when the message is not valid any more';
+}
+
+/** When it is too late for a row of `send.each`, in ms since 1970: at its time, or when the message has expired. */
+export function endOfRow(validity: Validity | null, { before }: EachTime, atMs: number): number {
+  const validMs = validity?.kind === 'duration' ? validity.ms : Number.POSITIVE_INFINITY;
+  return Math.min(atMs, atMs - before.ms + validMs);
 }
 
 /** How far a window moves a message of `send.each` at most: hours of a week come again, some days may be holidays. */

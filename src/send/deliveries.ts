@@ -21,6 +21,7 @@ import type {
   UnmatchedReason,
 } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
+import { type Ending, lateAtOf } from '../plan/window.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
@@ -156,10 +157,11 @@ export function cameBack(
   ledger: Pick<Ledger, 'events' | 'runBefore' | 'steps'>,
   run: RunRecord,
   { deliveries, unmatched, causes }: Feedback,
-  campaign: Pick<Campaign, 'fallbacks'> | null,
+  campaign: FallingBack | null,
+  nowMs: number,
 ): CameBack {
-  const due =
-    campaign === null || run.purgedAtMs !== null || run.closedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
+  const isOver = campaign === null || run.purgedAtMs !== null || run.closedAtMs !== null;
+  const due = isOver ? 0 : countUnreached(ledger, run, campaign, nowMs);
   // A purge, or the erasure of a person, deletes replies and leaves a word in the row of each recipient who answered.
   const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
   const kept = said.reduce((sum, { count }) => sum + count, 0);
@@ -316,17 +318,25 @@ type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 're
 
 const BATCH = 1000;
 
+/** Who gets a fallback, and until when. */
+export type FallingBack = Pick<Campaign, 'fallbacks'> & Ending['campaign'];
+
 /**
  * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
- * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign.
+ * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign,
+ * and those for whom it is too late.
  */
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },
   run: RunRecord,
-  { fallbacks }: Pick<Campaign, 'fallbacks'>,
+  campaign: FallingBack,
+  nowMs: number,
 ): Generator<PendingRow, void> {
+  const { fallbacks } = campaign;
   if (fallbacks.length === 0 || !events.hasUnreached()) return;
-  const isLeft = ({ used }: UnreachedRow) => fallbacks.some(({ channel }) => !used.includes(channel));
+  const lateAt = lateAtOf({ campaign }, run.startedAtMs ?? nowMs);
+  const isLeft = ({ used, key }: UnreachedRow) =>
+    nowMs < lateAt(key) && fallbacks.some(({ channel }) => !used.includes(channel));
   const steps = fallbacks.map((_, step) => stepRows(events, run, step, isLeft));
   const heads = steps.map((rows) => rows.next());
   for (;;) {

@@ -1,15 +1,7 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
-import {
-  type Allowable,
-  type Campaign,
-  type Channel,
-  type Decision,
-  REPAIRABLE,
-  type Retry,
-  type WinnerState,
-} from '../model.ts';
+import { type Allowable, type Channel, type Decision, REPAIRABLE, type Retry, type WinnerState } from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid, type View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -62,7 +54,7 @@ export async function openKnown(plan: Plan, given: KnownSources) {
   // As in `send`: a stale run stays as it is.
   const isStale =
     run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
-  const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
+  const fallsBack = run && ledger && !isStale ? reportedIn(unreachedRows(ledger, run, campaign, nowMs)) : null;
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
   const now = () => nowMs;
@@ -211,8 +203,7 @@ function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonl
 }
 
 /** Channels that a report shows not to have reached a recipient, so that a fallback is due; called in list order. */
-function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
-  const rows = unreachedRows(ledger, run, campaign);
+function reportedIn(rows: ReturnType<typeof unreachedRows>) {
   let head = rows.next();
   return (row: number): readonly Channel[] | null => {
     while (head.done !== true && head.value.row < row) head = rows.next();

@@ -277,7 +277,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
   const isStale =
     !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
-  const unreached = isStale || over ? 0 : countUnreached(ledger, run, plan.campaign);
+  const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign, nowMs);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
   const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, UNDECIDED), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);

@@ -94,7 +94,7 @@ export async function sendListening(
     const ledgerError = reporters.failure();
     if (ledgerError !== null) return { ...end, recovered, ledgerError };
     await joinReplies();
-    if (interrupt.aborted || countUnreached(ledger, end.run, plan.campaign) === 0) break;
+    if (interrupt.aborted || countUnreached(ledger, end.run, plan.campaign, start.now()) === 0) break;
     if (left !== null && left <= 0) break;
     const before: number = end.posted;
     end = await sendRounds({ run: end.run, limit: left, posted: before }, start, counted);

@@ -63,7 +63,7 @@ export async function sendRun(
   resolveByReports(ledger, now());
   const loaded = postedBefore === null ? (start.loaded ?? null) : null;
   // Reports may have come in since the pass before.
-  const unreached = postedBefore === null ? (start.unreached ?? 0) : countUnreached(ledger, run, plan.campaign);
+  const unreached = postedBefore === null ? (start.unreached ?? 0) : countUnreached(ledger, run, plan.campaign, now());
   // If the list was just loaded, no recipient was sent to; a canary needs the number of recipients.
   const isKnown = loaded !== null && plan.campaign.send.canary === null;
   const before = isKnown ? [] : ledger.steps(run);
@@ -77,7 +77,7 @@ export async function sendRun(
   const isWaiting = waitingRows(begun, progress, now());
   const pendingRows = () =>
     createPendingRows(
-      unreached > 0 ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending,
+      unreached > 0 ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign, now())) : pending,
       isWaiting,
     );
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || unreached > 0;

@@ -159,8 +159,8 @@ export interface RateLimiter {
  */
 const CATCH_UP_MS = 20;
 
-/** Sums of intervals are no exact doubles: a token that is early by so little is in time. */
-const EXACT_MS = 0.01;
+/** Sums of intervals are no exact doubles: a token that is early by so little is in time, and a wait ends with its second. */
+export const EXACT_MS = 0.01;
 
 export function createRateLimiter(
   ratePerSecond: number | null,

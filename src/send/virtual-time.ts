@@ -1,3 +1,4 @@
+import { EXACT_MS } from './throttle.ts';
 import type { Timers } from './timers.ts';
 
 /** Time that passes only while everything waits for it: days go by in the time that the work in them takes. */
@@ -16,9 +17,6 @@ export interface VirtualTime {
 
 /** A wait ends at a whole second: at 100 messages a second, the ledger writes a group of them in one transaction. */
 const GRAIN_MS = 1000;
-
-/** Times are doubles: what is later than a second by so little is at that second. */
-const EXACT_MS = 0.01;
 
 interface Event {
   readonly atMs: number;

@@ -164,7 +164,7 @@ function newestReport(
 
 function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
   using _ = ledger.hold();
-  return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, feedbackOf(ledger, run), null)) };
+  return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, feedbackOf(ledger, run), null, 0)) };
 }
 
 export interface CampaignFacts {

@@ -60,8 +60,16 @@ export function keyWithTime(key: string, atMs: number): string {
 }
 
 export function keyWithoutTime(key: string): string {
-  return key.endsWith('Z') ? key.replace(/\|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$/, '') : key;
+  return key.endsWith('Z') ? key.replace(TIME_IN_KEY, '') : key;
 }
+
+/** Ms since 1970; null: the key has none. */
+export function timeInKey(key: string): number | null {
+  const time = TIME_IN_KEY.exec(key)?.[1];
+  return time === undefined ? null : Date.parse(time);
+}
+
+const TIME_IN_KEY = /\|([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z)$/;
 
 /** RFC 5321, 4.5.3.1.3. */
 const LONGEST_EMAIL = 254;

@@ -102,7 +102,9 @@ export function createRunStats(
     known.set(key, kept);
     const oldest = known.keys().next().value;
     if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
-    const mark = markOf(open, run);
+    // When it is too late for them, their fallbacks are not due any longer.
+    const isDue = kept.value?.cameBack?.fallbacksDue !== undefined;
+    const mark = `${markOf(open, run)}${isDue ? ` ${Math.floor(now() / 60_000)}` : ''}`;
     if (kept.mark === mark) return { value: kept.value, isOld: false };
     // Only updates of an open page wait, but not the last figures of a start.
     const isAsked = patienceMs > 0 || (kept.value?.isHeld === true && !isHeld(run));
@@ -167,7 +169,7 @@ export async function countRun(
     isHeld,
     steps: [...steps.values()],
     lastMinute,
-    cameBack: cameBack(ledger, run, feedback.all(), campaign),
+    cameBack: cameBack(ledger, run, feedback.all(), campaign, nowMs),
     changed: ledger.changed(run),
   };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Api, startApi } from '../processes/api.ts';
@@ -70,6 +71,22 @@ describe('a dry run refuses what a call refuses', () => {
     expect(shown.err).toContain('error[over-budget]: The plan may cost 2.00 EUR');
     expect(await due('2026-11-23T08:30:05Z', '--yes')).toMatchObject({ status: shown.status, out: shown.out });
     expect(shown.status).toBe(0);
+  });
+
+  it.each([
+    ['that the validity of the run ends before', 'validity: 3h\n', 'is missed unless the budget is raised: the next'],
+    ['that its validity reaches', 'validity: 6h\n', 'is due again when the next'],
+    ['that notAfter ends before', 'send: { notAfter: "2026-11-23T23:30:00Z" }\n', 'is missed unless'],
+  ])('what is left is sent in the next period, except in one %s', async (_, end, said) => {
+    other(', budget: { max: 10, per: day }');
+    project.write('campaigns/rent/campaign.yaml', CAMPAIGN.replace('8 *', '20 *') + end);
+    const send = ['send', 'rent', '--env', 'test', '--yes', '--limit', '1', '--occurrence', '2026-11-23T20:30:00Z'];
+    const now = () => Date.parse('2026-11-23T20:30:05Z');
+    expect(await handbillHere(project.root, send, { env: KEY, now })).toMatchObject({ status: 0 });
+    project.write('handbill.yaml', readFileSync(project.path('handbill.yaml'), 'utf8').replace('max: 10', 'max: 1'));
+    const shown = await due('2026-11-23T20:40:00Z', '--dry-run');
+    expect(shown.out).toContain(said);
+    expect(await due('2026-11-23T20:40:00Z', '--yes')).toMatchObject({ status: shown.status, out: shown.out });
   });
 
   it('nothing else: what can be sent is what is sent', async () => {

@@ -152,9 +152,16 @@ describe('a report that quotes the text', () => {
   });
 });
 
+/** A campaign with a fallback, and without an end. */
+const RCS = {
+  fallbacks: [{ channel: 'rcs' }],
+  send: { notAfterMs: null },
+  validity: null,
+  recipients: { each: null },
+} as unknown as Parameters<typeof unreachedRows>[2];
+
 describe('a report of another environment, address or time', () => {
-  const fallbacks = [{ channel: 'rcs' }] as unknown as Parameters<typeof unreachedRows>[2]['fallbacks'];
-  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, { fallbacks })].map(({ row }) => row);
+  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, RCS, NOON)].map(({ row }) => row);
   const own = { messageId: 'm-0', address: keyOf(0) };
 
   it.each<[string, string, Partial<DeliveryReport>, readonly number[]]>([
@@ -215,8 +222,7 @@ describe('a report of another environment, address or time', () => {
 });
 
 describe('a report that a message was not delivered', () => {
-  const fallbacks = [{ channel: 'rcs' }] as unknown as Parameters<typeof unreachedRows>[2]['fallbacks'];
-  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, { fallbacks })].map(({ row }) => row);
+  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, RCS, NOON)].map(({ row }) => row);
   const claim = { ...claimOf(0), step: 1, attempts: 0, byReport: true } as const;
   const facts = { channel: 'rcs', variant: null, parts: null, encoding: null, costMicros: null } as const;
 

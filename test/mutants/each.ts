@@ -17,9 +17,9 @@ export const EACH: readonly Mutant[] = [
   {
     name: 'each-behind-its-time',
     planted: 'a message goes out up to an hour behind the time of its row',
-    file: GATE,
+    file: 'src/plan/gate.ts',
     was: 'Math.min(atMs, atMs - before.ms + validMs);',
-    is: 'Math.min(atMs + LAST_MS, atMs - before.ms + validMs);',
+    is: 'Math.min(atMs + 3_600_000, atMs - before.ms + validMs);',
     proof: HISTORIES,
   },
   {

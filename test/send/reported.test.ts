@@ -4,6 +4,8 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { previewRows } from '../../src/operations/preview.ts';
+import { reconcile } from '../../src/operations/reconcile.ts';
+import { report as reportOf } from '../../src/operations/report.ts';
 import { send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports } from '../../src/send/deliveries.ts';
@@ -196,6 +198,28 @@ describe('a report that a message was not delivered', () => {
     expect((await send('hello', optionsOf(project, later))).started).toBe(false);
     await send('hello', { ...optionsOf(project, later), allow: ['too-late'] });
     expect(api.posted.at(-1)).toBe(`SMS ${ANN}`);
+  });
+
+  it.each([
+    ['its validity', 'validity: 3h\n'],
+    ['notAfter', 'send: { notAfter: "2026-11-21T12:00:00Z" }\n'],
+    ['the time of its row', 'send: { each: { column: visit, before: 4h } }\n'],
+    ['its validity from the time of its row', 'validity: 1h\nsend: { each: { column: visit, before: 2h } }\n'],
+  ])('is not due after %s, and nothing advises to send it', async (_, more) => {
+    await using api = await startApi();
+    using project = given(api.url, CAMPAIGN + more);
+    project.write('hello/people.csv', `msisdn,name,visit\n${ANN},Ann,2026-11-21T11:00:00Z\n`);
+    await send('hello', optionsOf(project));
+    receive(project, NINE + HOUR / 2, report('undeliverable', { messageId: 'm-1' }));
+    project.write('none.jsonl', JSON.stringify({ messageId: 'm-1', status: 'undeliverable' }));
+    const dueAt = async (atMs: number) => {
+      const { fallbacksDue } = await reconcile(['none.jsonl'], optionsOf(project, atMs));
+      return [fallbacksDue.length, (await reportOf('hello', optionsOf(project, atMs))).fallbacksDue];
+    };
+    expect(await dueAt(NINE + HOUR / 2)).toEqual([1, 1]);
+    expect(await dueAt(NINE + 4 * HOUR)).toEqual([0, undefined]);
+    expect(await send('hello', optionsOf(project, NINE + 4 * HOUR))).toMatchObject({ started: false, exit: 0 });
+    expect(api.posted).toHaveLength(1);
   });
 
   it('does not post to a recipient who opted out meanwhile: the message stays accepted', async () => {
