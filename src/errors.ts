@@ -185,7 +185,7 @@ export const CODES = {
   'schedule-new': 'handbill skips a scheduled time that is before the schedule was first seen.',
   'not-confirmed': 'No one confirmed the command.',
   interrupted: 'The command was told to stop before it had sent anything.',
-  'too-late': 'The run, or its scheduled time, is more than 24 hours old: its messages may be stale.',
+  'too-late': 'The run, or its scheduled time, is more than 24 hours old, or the latest time of a message has passed.',
   clock: 'The clock of this machine is before the newest entry of the ledger.',
   locked: 'Another process holds this run.',
   fence: 'The environment sends only to some addresses (`only`, `redirect`), or handbill cannot use these.',

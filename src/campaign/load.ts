@@ -19,8 +19,6 @@ import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 export interface ReadOptions extends ReadProjectOptions {
   /** Paths of the command line, and paths in messages, are relative to it. */
   readonly cwd: string;
-  /** Ms since 1970: an instant that has passed cannot be a validity. */
-  readonly now: number;
   /** Variables of the process: HANDBILL_LISTS names folders outside the project in which lists may be. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A list to use instead of the campaign's; relative to `cwd`, and may be anywhere. */
@@ -145,7 +143,6 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     inputs: [own, ...project.inputs],
     listIsPassed: options.recipients !== undefined,
     isExcused: (pointer) => checked.reported.has(pointer),
-    now: options.now,
   });
   const twin = twinOf(found, checked.value, yaml, siblings, options.cwd);
   const circle = campaign?.after == null ? [] : await circleOf(campaign.name, campaign.after, siblings);

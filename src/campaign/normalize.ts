@@ -13,7 +13,7 @@ import {
   type Validity,
 } from '../model.ts';
 import { freezeAll } from '../util/json.ts';
-import { instantMs, iso } from '../util/time.ts';
+import { instantMs } from '../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../util/units.ts';
 import { checked, mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
 import { checkTimeZone, type Finding } from './check-values.ts';
@@ -45,8 +45,6 @@ interface NormalizeInput {
   readonly listIsPassed: boolean;
   /** A misspelt key was reported, so this one is not missing as well. */
   isExcused(pointer: string): boolean;
-  /** Ms since 1970. */
-  readonly now: number;
 }
 
 /** Fills in defaults, resolves units, checks values beyond the schema. Valid only without errors; frozen. */
@@ -76,7 +74,7 @@ export async function normalizeCampaign(
     namePlace: merged.where('/name') ?? {},
     ...plainKeys(PLAIN_KEYS, file),
     timeZone,
-    validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
+    validity: value('/validity', file.validity, readValidity),
     variants: readVariants(main, fallbacks, merged, sources, report),
     split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
     fallbacks,
@@ -139,17 +137,16 @@ function checkMetaData(merged: Merged, report: Report): void {
   }
 }
 
-/** A duration from the run's first start, or an instant, which must not have passed. */
-function readValidity(text: string, now: number): Finding<Validity> {
+/** A duration from the run's first start, or an instant. */
+function readValidity(text: string): Finding<Validity> {
   const ms = durationMs(text);
   if (ms !== null) {
     return ms > 0 ? { value: { kind: 'duration', ms } } : invalid(`A validity of "${text}" is over at once.`);
   }
   const epochMs = instantMs(text);
-  if (epochMs === null) return invalid(`"${text}" is neither a duration nor an instant that exists.`);
-  if (epochMs > now) return { value: { kind: 'until', epochMs } };
-  const message = `The message would have expired at ${iso(epochMs)}.`;
-  return { code: 'validity-past', message, hint: 'Write an instant in the future, or a duration such as 24h.' };
+  return epochMs === null
+    ? invalid(`"${text}" is neither a duration nor an instant that exists.`)
+    : { value: { kind: 'until', epochMs } };
 }
 
 function readSend(merged: Merged, report: Report): SendSettings {

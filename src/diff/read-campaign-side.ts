@@ -41,7 +41,6 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
     cwd: side.cwd,
     env: options.env,
     place: side.place,
-    now,
     withoutList: !options.hasList,
     ...override,
   });

@@ -133,7 +133,7 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
 }
 
 async function checkCampaign(path: string, { cwd, env, now, ledger, environment }: Given) {
-  const { campaign, diagnostics, file } = await readCampaign(path, { cwd, env, now: now(), ledger });
+  const { campaign, diagnostics, file } = await readCampaign(path, { cwd, env, ledger });
   const own = diagnostics.filter(({ severity }) => severity === 'error');
   if (campaign === null || own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
   const faults =
@@ -148,11 +148,11 @@ async function checkCampaign(path: string, { cwd, env, now, ledger, environment 
   return { campaign, checks };
 }
 
-async function campaignsOf(root: string, named: Campaign | null, { cwd, env, now }: Given) {
+async function campaignsOf(root: string, named: Campaign | null, { cwd, env }: Given) {
   const { files } = await findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {
-    const { campaign } = await readCampaign(file, { cwd, env, now: now() });
+    const { campaign } = await readCampaign(file, { cwd, env });
     if (campaign !== null) campaigns.push(campaign);
   }
   return campaigns;

@@ -1,18 +1,20 @@
 import { hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
-import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
+import type { Campaign, Channel, Outcome, Project, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
+import { lateAtOf } from '../plan/window.ts';
 import { unspelled } from '../providers/reference.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
+import { countOf } from '../report/words.ts';
 import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
-import { iso } from '../util/time.ts';
+import { iso, utcText } from '../util/time.ts';
 import {
   type Confirm,
   checkNumbers,
@@ -109,7 +111,9 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     // Checked before the selection, because recipients in flight are not in doubt yet.
     if (ledger.isHeld(run)) throw locked(ledger, run);
     const phone = createPhoneReader(countryOf(reading));
-    return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone), reading };
+    const doubts = selectDoubts(ledger, run, { names, lines, all }, phone);
+    if (options.verdict === 'resend') refuseLate(doubts, run, await campaignNow(run, reading.project, options), now());
+    return { run, doubts, reading };
   });
   const referenceOf = referencesOf(run, reading.project);
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
@@ -129,17 +133,49 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     report: summarise(ledger, ended),
     root,
     takesPlans: takesPlans(run, reading.project),
-    isTooLate: await mustBeLate(ledger, ended, root, options),
+    isTooLate: await mustBeLate(ledger, ended, reading.project, options),
   };
 }
 
-/** By the campaign as it is now, which a start would send; if it cannot be read, by the age of the run alone. */
-async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolvedOptions): Promise<boolean> {
-  const nowMs = options.now();
-  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
-  if (written === undefined || !isLate(run, nowMs)) return isLate(run, nowMs);
+/** As the next start would read it; null: it cannot be read. */
+async function campaignNow(run: RunRecord, { root }: Project, { cwd, env }: ResolvedOptions): Promise<Campaign | null> {
+  const [written, list] = (['campaign', 'recipients'] as const).map((role) =>
+    run.inputs.find((one) => one.role === role),
+  );
+  if (written === undefined) return null;
   const { readCampaign } = await import('../campaign/load.ts');
-  const { campaign } = await readCampaign(join(root, written), { cwd: options.cwd, now: nowMs });
+  const recipients = list?.given === undefined ? {} : { recipients: resolve(root, list.given) };
+  return (await readCampaign(join(root, written.file), { cwd, env, withoutList: true, ...recipients })).campaign;
+}
+
+/**
+ * The next start would skip them as expired, as if the API could not have the first message.
+ * @throws HandbillError exit 2 (`too-late`)
+ */
+function refuseLate(doubts: readonly DoubtRow[], run: RunRecord, campaign: Campaign | null, nowMs: number): void {
+  if (campaign === null) return;
+  const lateAt = lateAtOf({ campaign }, run.startedAtMs ?? nowMs);
+  const late = doubts.filter(({ key }) => nowMs >= lateAt(key));
+  const [first] = late;
+  if (first === undefined) return;
+  const who = `${countOf(late.length, 'recipient')} (line ${linesText(late)})`;
+  const message = `It is too late to send again to ${who}: the message of line ${first.line} could go out until ${utcText(lateAt(first.key))}.`;
+  const hint =
+    'Nothing was changed. Find out what became of the message, and enter it with --as accepted or --as rejected. ' +
+    'Or leave it in doubt.';
+  throw refuse(problem('too-late', message, { at: { file: campaign.file }, hint }));
+}
+
+/** By the campaign as it is now; if it cannot be read, by the age of the run alone. */
+async function mustBeLate(
+  ledger: Ledger,
+  run: RunRecord,
+  project: Project,
+  options: ResolvedOptions,
+): Promise<boolean> {
+  const nowMs = options.now();
+  if (!isLate(run, nowMs)) return false;
+  const campaign = await campaignNow(run, project, options);
   return campaign === null || (await isTooLate({ ledger, campaign, nowMs }, run));
 }
 
@@ -152,11 +188,15 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
     nowMs: options.now(),
   });
   if (missed.length === 0) return;
-  const lines = missed.map(({ line }) => line);
-  const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
-  const message = `Something happened meanwhile to ${lines.length} of them (line ${which}).`;
+  const message = `Something happened meanwhile to ${missed.length} of them (line ${linesText(missed)}).`;
   const hint = 'Nothing was changed. Look again with `handbill doubt list`.';
   throw refuse(problem('not-in-doubt', message, { hint }));
+}
+
+/** Those of the first 20. */
+function linesText(doubts: readonly DoubtRow[]): string {
+  const lines = doubts.slice(0, 20).map(({ line }) => line);
+  return `${lines.join(', ')}${doubts.length > 20 ? ' ...' : ''}`;
 }
 
 /** Changes to a run cannot be undone, so a name that several runs have is refused instead of taking the newest. */

@@ -198,7 +198,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   options.onEvent?.({ kind: 'due', environment });
   const { cwd, env, ledger } = options;
   const side = options.rehearsal?.side;
-  const found = await readScheduled(paths, { cwd, env, now: lookedMs, ledger, side });
+  const found = await readScheduled(paths, { cwd, env, ledger, side });
   const items: DueItem[] = [];
   const memories = new Map<string, DueMemory>();
   const names = new Set<string>([environment]);

@@ -129,10 +129,10 @@ async function campaignOf(
 }
 
 /** Accepts a campaign that is wrong in other places. */
-async function campaignNamed(named: string, { cwd, now }: ResolvedOptions): Promise<string> {
+async function campaignNamed(named: string, { cwd }: ResolvedOptions): Promise<string> {
   const found = await findCampaign(named, cwd);
   if ('problem' in found) throw refuse(found.problem);
-  const { campaign, diagnostics } = await readCampaign(found.named, { cwd, now: now() });
+  const { campaign, diagnostics } = await readCampaign(found.named, { cwd });
   if (campaign !== null) return campaign.name;
   if (/^[\w-]+$/.test(named)) return named;
   throw new HandbillError(2, diagnostics);

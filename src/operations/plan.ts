@@ -190,6 +190,8 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   if (refused.length > 0) throw refuse(...refused);
   // A plan is sent later, and perhaps from another machine: only a start, or its preview, refuses for what is so now.
   const atPresent = run === null ? await beginRefusals(ledger, made, { nowMs: now(), allow }) : [];
+  const expired = atPresent.filter(({ code }) => code === 'validity-past');
+  if (expired.length > 0) throw refuse(...expired);
   const provenance = await asked;
   const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },

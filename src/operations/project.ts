@@ -145,7 +145,6 @@ export async function planOf(target: string, options: PlanTarget, how: PlanReadi
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
     env,
-    now: nowMs,
     allow,
     ...given(options, 'recipients', 'pipedList', 'ledger'),
     ...given(how, 'sends', 'withSample'),

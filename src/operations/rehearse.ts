@@ -121,7 +121,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
     const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
     throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before now.', { hint }));
   }
-  const found = await readScheduled(paths, { cwd, env, now: startMs, ledger, side });
+  const found = await readScheduled(paths, { cwd, env, ledger, side });
   const all = [...found.campaigns, ...found.followUps];
   const refused = onceEach(found.refused.flatMap(({ diagnostics }) => diagnostics));
   const project = projectOf(all, refused);

@@ -341,7 +341,7 @@ async function campaignOf(
   if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
   const { readCampaign } = await import('../campaign/load.ts');
   const { cwd, env, recipients } = options;
-  const reading = { cwd, env, now: run.createdAtMs, ...present({ recipients }) };
+  const reading = { cwd, env, ...present({ recipients }) };
   const { campaign, diagnostics } = await readCampaign(join(root, written), reading);
   return campaign === null ? { campaign, diagnostics } : { campaign };
 }

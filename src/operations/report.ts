@@ -479,8 +479,7 @@ export async function sentCampaign(
   const path = join(root, input.file);
   // Most callers of this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
-  // With the time of the send: a validity that has passed since would be an error now.
-  const { campaign: now } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
+  const { campaign: now } = await readCampaign(path, { cwd, env });
   const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
   const named = async (): Promise<SentAs> => {

@@ -106,7 +106,6 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   const { campaigns, followUps, refused } = await readScheduled(paths, {
     cwd: options.cwd,
     env: options.env,
-    now: fromMs,
     ledger: options.ledger,
   });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
@@ -151,11 +150,11 @@ export interface Following extends Automatic {
 
 /**
  * Campaigns with a schedule, by path. An invalid one counts only with a schedule: the draft of another campaign must
- * not disturb those that are sent automatically. `now` is in ms since 1970. Throws exit 2 if a path names no campaign.
+ * not disturb those that are sent automatically. Throws exit 2 if a path names no campaign.
  */
 export async function readScheduled(
   paths: readonly string[],
-  options: Omit<ResolvedOptions, 'now'> & { readonly now: number; readonly side?: ComparedSide | undefined },
+  options: Omit<ResolvedOptions, 'now'> & { readonly side?: ComparedSide | undefined },
 ) {
   const cwd = await realpath(options.cwd);
   const found = await findCampaigns(paths, cwd);
@@ -240,7 +239,7 @@ export async function scheduleCallers(
   const options = withDefaults(given);
   const nowMs = options.now();
   const { cwd, env, ledger } = options;
-  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd, env, now: nowMs, ledger });
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd, env, ledger });
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) throw new HandbillError(EXIT.refused, problems);
   const all = [...campaigns, ...followUps];

@@ -55,7 +55,6 @@ export async function sendTest(target: string, options: SendTestOptions) {
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
     env,
-    now: now(),
     ...given(options, 'recipients', 'pipedList', 'ledger'),
     sends: true,
     ...given(options, 'allow'),

@@ -8,6 +8,7 @@ import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, textFaults } from '../plan/plan.ts';
 import { createStandingPlan } from '../plan/plan-file.ts';
 import { commitIn, readProvenance } from '../plan/provenance.ts';
+import { pastValidity } from '../plan/provider-check.ts';
 import { guardFacts, standingInputsOf, timeFaults } from '../plan/standing-inputs.ts';
 import { countOf } from '../report/words.ts';
 import { dayMs, iso } from '../util/time.ts';
@@ -28,7 +29,7 @@ export type Fact = readonly [name: string, value: string];
 export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions) {
   const { cwd, env, now, until } = options;
   const nowMs = now();
-  const loading = { cwd, env, now: nowMs, withSample: true, ledger: options.ledger };
+  const loading = { cwd, env, withSample: true, ledger: options.ledger };
   const { campaign, warnings } = await loadCampaign(target, loading);
   const environment = environmentOf(campaign, options.environment);
   if (dayMs(until) === null) {
@@ -43,7 +44,8 @@ export async function compileStanding(target: string, options: StandingOptions &
     commit: commitIn(await asked),
     inputs: await standingInputsOf(campaign, environment),
   });
-  const faults = timeFaults(planFile, environment.approval?.standing ?? null, nowMs);
+  const times = timeFaults(planFile, environment.approval?.standing ?? null, nowMs);
+  const faults = [...pastValidity(campaign, nowMs), ...times];
   if (faults.length > 0) throw refuse(...faults);
   const made = await checkTexts(campaign, environment.name, nowMs);
   const sample = await sampleFacts(campaign, environment.name, nowMs);

@@ -82,12 +82,12 @@ function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly D
 }
 
 /** The warning that no campaign has the topic, so that the entry suppresses no recipient; null: one has it. */
-async function topicOfNone(topic: string, { root }: Project, { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>) {
+async function topicOfNone(topic: string, { root }: Project, { cwd }: Pick<ResolvedOptions, 'cwd'>) {
   const topics = new Set<string>();
   const { files } = await findCampaigns([], root);
   if (files.length === 0) return null;
   for (const file of files) {
-    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    const { campaign } = await readCampaign(file, { cwd });
     if (typeof campaign?.topic === 'string') topics.add(campaign.topic);
   }
   if (topics.has(topic)) return null;

@@ -238,10 +238,10 @@ const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses
 type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };
 
 /** The lists that only campaigns name. Ignores an invalid campaign: it cannot be sent either. */
-async function listsOfCampaigns({ root }: Project, { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>) {
+async function listsOfCampaigns({ root }: Project, { cwd }: Pick<ResolvedOptions, 'cwd'>) {
   const lists = new Map<string, AnsweringList & { readonly campaigns: string[] }>();
   for (const file of (await findCampaigns([], root)).files) {
-    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    const { campaign } = await readCampaign(file, { cwd });
     if (campaign === null) continue;
     const own = { ...campaign, suppressions: campaign.suppressions.filter(({ namedBy }) => namedBy === 'campaign') };
     for (const source of sourcesOf(own)) {

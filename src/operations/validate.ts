@@ -14,7 +14,7 @@ import { fenceNotes } from '../plan/fence.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan } from '../plan/plan.ts';
-import { checkTargets } from '../plan/provider-check.ts';
+import { checkTargets, pastValidity } from '../plan/provider-check.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
@@ -188,11 +188,10 @@ type Checking = Omit<ValidateOptions, 'now' | 'at'> &
   Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly now: number; readonly at: number };
 
 async function checkFile(file: string, options: Checking, collector: Collector, shared: Shared) {
-  const { cwd, at, recipients, pipedList, ledger } = options;
+  const { cwd, recipients, pipedList, ledger } = options;
   const reading = await readCampaign(file, {
     cwd,
     env: options.env,
-    now: at,
     withoutList: true,
     withSample: true,
     ...present({ recipients, pipedList }),
@@ -201,6 +200,7 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
   });
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return { estimate: null, sample: null };
+  await collector.addOnce(pastValidity(reading.campaign, options.at));
   await collector.addOnce(await approverFaults(reading.campaign.project));
   const { notes, former } = await ledgerSays(reading.campaign, options.now);
   for (const note of notes) shared.notes.add(note);
@@ -435,9 +435,9 @@ export interface LoadOptions extends ProjectOptions {
  * @throws HandbillError exit 2 with everything that is wrong, each with file, line and column
  */
 export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
-  const { cwd, env, now, ledger } = resolveOptions(options);
+  const { cwd, env, ledger } = resolveOptions(options);
   const { recipients } = options;
-  const { campaign } = await load(target, { cwd, env, now: now(), ...present({ recipients, ledger }) });
+  const { campaign } = await load(target, { cwd, env, ...present({ recipients, ledger }) });
   if (campaign.recipients.missing !== undefined) throw refuse(campaign.recipients.missing);
   return campaign;
 }

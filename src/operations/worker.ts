@@ -358,7 +358,6 @@ async function openSession(run: RunRecord, facts: RunFacts, { options, project, 
   const { campaign } = await loadCampaign(join(project.root, file), {
     cwd,
     env,
-    now: now(),
     ledger: project.ledger,
     ...(recipients === null ? {} : { recipients }),
   });

@@ -221,10 +221,20 @@ function checkValidity(campaign: Campaign, { name, provider }: Environment, nowM
   if (validity === null || limits.validity === null) return [];
   const [shortest, longest] = limits.validity.map((seconds) => seconds * 1000);
   const ms = validity.kind === 'duration' ? validity.ms : validity.epochMs - nowMs;
-  if (shortest === undefined || longest === undefined || (ms >= shortest && ms <= longest)) return [];
+  // A start refuses an instant that has passed, unless its run has begun.
+  if (shortest === undefined || longest === undefined || ms <= 0 || (ms >= shortest && ms <= longest)) return [];
   const range = `from ${durationText(shortest)} to ${durationText(longest)}`;
   const own = validity.kind === 'duration' ? durationText(ms) : `${durationText(ms)} (until ${iso(validity.epochMs)})`;
   const message = `${title}, the provider of ${name}, takes a validity ${range}, and not ${own}.`;
   const hint = `Write one ${range}, or send it in another environment.`;
   return [problem('invalid-value', message, { ...placeIn(campaign, campaign, 'validity'), hint })];
+}
+
+/** A run that begins when its messages have expired would send none. @param startMs - when it begins, in ms since 1970 */
+export function pastValidity(campaign: Campaign, startMs: number): readonly Diagnostic[] {
+  const { validity } = campaign;
+  if (validity?.kind !== 'until' || validity.epochMs > startMs) return [];
+  const message = `The message would have expired at ${iso(validity.epochMs)}.`;
+  const hint = 'Write an instant in the future, or a duration such as 24h.';
+  return [problem('validity-past', message, { ...placeIn(campaign, campaign, 'validity'), hint })];
 }

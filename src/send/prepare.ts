@@ -24,11 +24,12 @@ import { createForecaster } from '../plan/forecast.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/plan-file.ts';
+import { pastValidity } from '../plan/provider-check.ts';
 import { identityHash } from '../plan/settings.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { leaveHint } from '../plan/standing-inputs.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
-import { createWindowGate, lastOpeningAfter, lateAt } from '../plan/window.ts';
+import { beginOf, createWindowGate, lastOpeningAfter, lateAt } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
@@ -572,7 +573,8 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
 }
 
 /**
- * Why a start would not begin the run at that time: its occurrence is over, or an opt-out may not have been fetched.
+ * Why a start would not begin the run at that time: its messages have expired, its occurrence is over, or an opt-out may
+ * not have been fetched.
  * `clockMs`: reports are as old as the clock says, also for a start at another time.
  */
 export async function beginRefusals(
@@ -581,10 +583,11 @@ export async function beginRefusals(
   { nowMs, allow, clockMs = nowMs }: Pick<LateOptions, 'allow' | 'nowMs'> & { readonly clockMs?: number },
 ): Promise<readonly Diagnostic[]> {
   const over = allow.includes('too-late') ? null : await occurrenceOver(campaign, occurrence, nowMs);
+  const past = pastValidity(campaign, beginOf({ occurrence }, nowMs));
   const stale = isTest(occurrence)
     ? null
     : staleReports(ledger, campaign.project, environment, { nowMs: clockMs, allow });
-  return [over, stale].filter((one) => one !== null);
+  return [...past, ...[over, stale].filter((one) => one !== null)];
 }
 
 interface LateOptions {

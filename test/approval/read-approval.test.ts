@@ -99,7 +99,7 @@ describe('who may approve', () => {
       using project = createProject({
         'campaign.yaml': `name: hello\nchannel: sms\ntemplate: { text: Hi }\nrecipients: [{ msisdn: "+447700900001" }]\n${key}\n`,
       });
-      const { diagnostics } = await readCampaign('campaign.yaml', { cwd: project.root, now: 0 });
+      const { diagnostics } = await readCampaign('campaign.yaml', { cwd: project.root });
       expect(diagnostics.map(({ code }) => code)).toEqual(['unknown-key']);
     }
   });

@@ -6,7 +6,7 @@ import { findCampaigns } from '../../src/campaign/find.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
-import { folderWith, hello, NOW, SMALLEST } from './helper.ts';
+import { folderWith, hello, SMALLEST } from './helper.ts';
 
 describe('a campaign is found', () => {
   test.each([
@@ -23,7 +23,7 @@ describe('a campaign is found', () => {
       ...hello(),
       'campaigns/hello/sms.yml': SMALLEST.replace('hello\n', 'other\n'),
     });
-    const { campaign, diagnostics } = await readCampaign(target, { cwd: join(folder.root, cwd), now: NOW });
+    const { campaign, diagnostics } = await readCampaign(target, { cwd: join(folder.root, cwd) });
     expect(diagnostics).toEqual([]);
     expect(campaign?.name).toMatch(/hello|other/);
   });

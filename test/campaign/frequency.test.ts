@@ -11,7 +11,7 @@ async function read(rules: string, project = '{}\n') {
     'campaigns/hello/people.csv': 'msisdn\n+447400100001\n',
     'campaigns/spring/campaign.yaml': HEAD.replace('hello', 'spring'),
   });
-  const { campaign, diagnostics } = await readCampaign('hello', { cwd: here.root, now: 0 });
+  const { campaign, diagnostics } = await readCampaign('hello', { cwd: here.root });
   return { campaign, found: diagnostics.map(({ at, message }) => `${at?.line}:${at?.column} ${message}`) };
 }
 
@@ -59,7 +59,7 @@ test.each([
     'campaigns/hello/people.csv': 'msisdn\n+447400100001\n',
     'campaigns/spring/campaign.yaml': `name: spring\nchannel: rcs\n${message}\nrecipients: people.csv\n`,
   });
-  const { campaign } = await readCampaign('hello', { cwd: here.root, now: 0 });
+  const { campaign } = await readCampaign('hello', { cwd: here.root });
   expect(campaign?.exclude).toMatchObject([{ campaign: 'spring', occurrence: null, unknown: null }]);
 });
 

@@ -7,7 +7,7 @@ import { readYaml } from '../../src/campaign/yaml.ts';
 import type { Diagnostic } from '../../src/errors.ts';
 
 /** 2026-06-01T00:00:00Z */
-export const NOW = Date.UTC(2026, 5, 1);
+const NOW = Date.UTC(2026, 5, 1);
 
 export interface Folder extends AsyncDisposable {
   readonly root: string;
@@ -27,7 +27,7 @@ export async function folderWith(files: Readonly<Record<string, string | Uint8Ar
   return {
     root,
     write,
-    read: (target, options) => readCampaign(target, { cwd: root, now: NOW, ...options }),
+    read: (target, options) => readCampaign(target, { cwd: root, ...options }),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
 }

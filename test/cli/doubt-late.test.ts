@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
+import { resolveDoubts } from '../../src/operations/doubt.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { claimOf, loadRow, resultOf } from '../ledger/values.ts';
+import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
 
 const HOUR = 3_600_000;
@@ -9,22 +10,32 @@ const HOUR = 3_600_000;
 const FRIDAY = Date.parse('2026-11-20T18:00:00Z');
 const WEEKDAYS = 'send: { window: { from: "09:00", to: "17:00", days: weekdays, timeZone: Europe/London } }\n';
 
+const PEOPLE = 'msisdn\n+447911123401\n+447911123402\n';
+const VISITS = 'msisdn,visit\n+447911123401,2026-11-20T20:00:00Z\n+447911123402,2026-11-22T20:00:00Z\n';
+const NO_TIMES = ['', ''] as const;
+const TIMES = ['|2026-11-20T20:00:00Z', '|2026-11-22T20:00:00Z'] as const;
+
 /** A campaign of which one recipient is in doubt and another one still to be sent to. */
-function given(lines: string): TestProject {
+function given(lines: string, files = {}, times: readonly [string, string] = NO_TIMES): TestProject {
   const project = createProject({
     'handbill.yaml': '',
     'campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: people.csv\n${lines}`,
-    'people.csv': 'msisdn\n+447911123401\n+447911123402\n',
+    'people.csv': PEOPLE,
+    ...files,
   });
   const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: FRIDAY });
   try {
     const identity = { environment: 'sandbox', campaign: 'hello', occurrence: 'once' };
     const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs: FRIDAY });
-    ledger.load(draft, [loadRow(0), loadRow(1)]);
+    const keys = times.map((time, row) => `${keyOf(row)}${time}`);
+    ledger.load(
+      draft,
+      keys.map((key, row) => loadRow(row, { key, to: keyOf(row) })),
+    );
     const inputs = [{ role: 'campaign', file: 'campaign.yaml', sha256: 'ab'.repeat(32) }] as const;
     const planFile = ledger.finishLoad(draft, { inputs, identityHash: '', nowMs: FRIDAY });
     const { run } = ledger.start(planFile, FRIDAY);
-    ledger.commit(run, [], [claimOf(0)], FRIDAY);
+    ledger.commit(run, [], [{ ...claimOf(0), key: keys[0] ?? '' }], FRIDAY);
     ledger.commit(run, [resultOf(0, { state: 'in-doubt', reason: 'timeout', messageId: null })], [], FRIDAY);
     ledger.finish(run, { state: 'partial', halt: null, figures: null, nowMs: FRIDAY });
   } finally {
@@ -51,4 +62,36 @@ test.each<[label: string, lines: string, afterHours: number, late: boolean]>([
   expect(out).toMatch(
     late ? /To send on: .*handbill send campaign\.yaml --allow too-late\n/ : /handbill send campaign\.yaml\n/,
   );
+});
+
+test.each<[label: string, lines: string, list: string, keys: readonly [string, string], afterHours: number]>([
+  ['after notAfter', 'send: { notAfter: "2026-11-20T20:00:00Z" }\n', PEOPLE, NO_TIMES, 3],
+  ['after its validity', 'validity: 2h\n', PEOPLE, NO_TIMES, 2],
+  ['after the instant of its validity', 'validity: 2026-11-20T20:00:00Z\n', PEOPLE, NO_TIMES, 2],
+  ['after the time of its row', 'send: { each: { column: visit, before: 2h } }\n', VISITS, TIMES, 2],
+])('a second message is refused %s, and the doubt stays', async (_, lines, list, keys, afterHours) => {
+  using project = given(lines, { 'people.csv': list }, keys);
+  const resend = ['doubt', 'resolve', 'hello', '--all', '--resend', '--accept-duplicates', '--yes'];
+  const at = (hours: number) => ({ now: () => FRIDAY + hours * HOUR });
+  const { status, out, err } = await handbillHere(project.root, resend, at(afterHours));
+  expect({ status, out }).toEqual({ status: 2, out: '' });
+  expect(err).toContain(
+    'error[too-late]: It is too late to send again to 1 recipient (line 2): the message of line 2 could go out until 2026-11-20 20:00:00 UTC.',
+  );
+  expect(err).toContain('enter it with --as accepted or --as rejected');
+  const asked = { cwd: project.root, verdict: 'resend', acceptDuplicates: true, lines: [2], by: 'ann' } as const;
+  const again = resolveDoubts('hello', { ...asked, ...at(afterHours), confirm: true });
+  await expect(again).rejects.toMatchObject({ code: 'too-late', exit: 2 });
+  expect((await handbillHere(project.root, ['doubt', 'list', 'hello'], at(afterHours))).out).toContain('timeout');
+  expect(await handbillHere(project.root, resend, at(afterHours - 1))).toMatchObject({ status: 0 });
+});
+
+test('a second message to a row whose time is still to come goes out, also after the time of another one', async () => {
+  using project = given('send: { each: { column: visit, before: 2h } }\n', { 'people.csv': VISITS }, [
+    TIMES[1],
+    TIMES[0],
+  ]);
+  const resend = ['doubt', 'resolve', 'hello', '--all', '--resend', '--accept-duplicates', '--yes'];
+  const now = () => FRIDAY + 2 * HOUR;
+  expect(await handbillHere(project.root, resend, { now })).toMatchObject({ status: 0 });
 });

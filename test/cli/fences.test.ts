@@ -232,7 +232,7 @@ describe('redirect', () => {
 describe('the last look before a request', () => {
   it('halts where a request is not redirected', async () => {
     project.write('handbill.yaml', yaml('redirect: "+447700900009"'));
-    const { campaign } = await loadCampaign('texts', { cwd: project.root, now: Date.now() });
+    const { campaign } = await loadCampaign('texts', { cwd: project.root });
     const plan = await createPlan(campaign, { environment: 'staging', occurrence: 'once', nowMs: Date.now() });
     const broken = {
       ...plan,
@@ -244,7 +244,7 @@ describe('the last look before a request', () => {
   });
 
   it('halts, with nothing sent, where every rule before it failed', async () => {
-    const { campaign } = await loadCampaign('texts', { cwd: project.root, now: Date.now() });
+    const { campaign } = await loadCampaign('texts', { cwd: project.root });
     const plan = await createPlan(campaign, { environment: 'staging', occurrence: 'once', nowMs: Date.now() });
     if (plan.fence === null) throw new Error('it has a fence');
     const broken = { ...plan, fence: { ...plan.fence, reaches: () => true } };
@@ -290,7 +290,7 @@ async function isHeld(
   { msisdn, address }: { readonly msisdn: NumberForm; readonly address: AddressForm },
   body: string,
 ): Promise<boolean> {
-  const { campaign } = await loadCampaign('texts', { cwd: project.root, now: Date.now() });
+  const { campaign } = await loadCampaign('texts', { cwd: project.root });
   const environment = campaign.project.environments.get('staging');
   if (environment === undefined) throw new Error('there is staging');
   const fence = await openFence(environment, campaign.project);

@@ -114,7 +114,7 @@ describe('the smallest campaign of the README', () => {
   });
 
   it('is read without a word', async () => {
-    const { campaign, diagnostics } = await readCampaign('hello', { cwd: folder, now: Date.UTC(2026, 10, 21) });
+    const { campaign, diagnostics } = await readCampaign('hello', { cwd: folder });
     expect(diagnostics).toEqual([]);
     expect(campaign?.name).toBe('hello');
     expect(campaign?.from).toBe('Riverside');
@@ -180,7 +180,7 @@ test("the README's handbill.yaml is a project file", async () => {
 test("the README's campaign with more than a text is a campaign", async () => {
   await withFile('campaign.yaml', yamlOf('name'), async (folder) => {
     await writeFile(join(folder, 'guests.csv'), 'msisdn,first_name,city\n');
-    const { campaign, diagnostics } = await readCampaign('.', { cwd: folder, now: Date.UTC(2026, 10, 21) });
+    const { campaign, diagnostics } = await readCampaign('.', { cwd: folder });
     expect(diagnostics).toEqual([]);
     expect(campaign?.fallbacks.map(({ channel }) => channel)).toEqual(['sms']);
   });

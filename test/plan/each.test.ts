@@ -22,7 +22,7 @@ async function load({ rows, recipients = '', send = '', more = '', project = '{}
 send:\n  each: { column: visit, before: 2h }\n${send}${more}`,
     'visits/list.csv': `msisdn,id,visit,zone\n${rows.map((row, n) => `+4420794600${10 + n},c${n},${row}\n`).join('')}`,
   });
-  const { campaign } = await loadCampaign('visits', { cwd: here.root, now: 0 });
+  const { campaign } = await loadCampaign('visits', { cwd: here.root });
   const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
   const list = await openList(campaign.recipients);
   const read = [];
@@ -112,7 +112,7 @@ describe('send.each', () => {
       'visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: list.csv\nsend: { each: { column: wisit, before: 400d } }\n`,
       'visits/list.csv': 'msisdn,visit\n+442079460010,2026-12-01 09:00\n',
     });
-    const error = await loadCampaign('visits', { cwd: here.root, now: 0 }).catch((caught: unknown) => caught);
+    const error = await loadCampaign('visits', { cwd: here.root }).catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       diagnostics: [{ code: 'invalid-value', message: '"400d" is not a time of at most a year.', at: { line: 6 } }],
     });
@@ -123,7 +123,7 @@ describe('send.each', () => {
       'visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: list.csv\nsend: { each: { column: wisit, before: 2h } }\n`,
       'visits/list.csv': 'msisdn,visit\n+442079460010,2026-12-01 09:00\n',
     });
-    const { campaign } = await loadCampaign('visits', { cwd: here.root, now: 0 });
+    const { campaign } = await loadCampaign('visits', { cwd: here.root });
     const refused = createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
     await expect(refused).rejects.toMatchObject({
       diagnostics: [

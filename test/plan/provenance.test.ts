@@ -4,7 +4,7 @@ import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { commitFaults, type Provenance, readProvenance } from '../../src/plan/provenance.ts';
-import { createRepository, type Files, HELLO, NOW, type Repository } from '../diff/repository.ts';
+import { createRepository, type Files, HELLO, type Repository } from '../diff/repository.ts';
 
 const LIST = 'campaigns/hello/people.csv';
 const TEMPLATE = 'campaigns/hello/hello.hbs';
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => repository[Symbol.dispose]());
 
 async function read(env: Readonly<Record<string, string>> = {}): Promise<Provenance> {
-  const { campaign } = await loadCampaign('hello', { cwd: repository.root, now: NOW });
+  const { campaign } = await loadCampaign('hello', { cwd: repository.root });
   return await readProvenance(campaign, { PATH: process.env['PATH'], HOME: dirname(repository.root), ...env });
 }
 

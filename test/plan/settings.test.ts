@@ -3,7 +3,6 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { createPlan } from '../../src/plan/plan.ts';
 import { createProject } from '../helpers/project.ts';
 
-const NOW = Date.UTC(2026, 10, 21, 9);
 const CAMPAIGN = `name: hello
 channel: sms
 template: { id: welcome }
@@ -18,7 +17,7 @@ async function settingsWith(defaults: string): Promise<string | undefined> {
     'hello/campaign.yaml': CAMPAIGN,
     'hello/people.csv': 'msisdn,name,city\n+447700900123,Ann,Bath\n',
   });
-  const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NOW });
+  const { campaign } = await loadCampaign('hello', { cwd: here.root });
   const { inputs } = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
   return inputs.find(({ role }) => role === 'settings')?.sha256;
 }

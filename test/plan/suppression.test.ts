@@ -23,7 +23,7 @@ const CAMPAIGN = 'name: a\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }
 
 async function listsOf(files: ProjectFiles, env: Record<string, string> = ENV) {
   using project = createProject({ '.git/HEAD': '', 'people.csv': 'msisdn\n', ...files });
-  const { campaign } = await loadCampaign('campaign.yaml', { cwd: project.root, now: NOON });
+  const { campaign } = await loadCampaign('campaign.yaml', { cwd: project.root });
   return await loadSuppressions(campaign, env);
 }
 

@@ -19,7 +19,7 @@ async function load({ window = 'none', project = '{}' }: Written) {
     'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: people.csv\nsend:\n  window: ${window}\n`,
     'hello/people.csv': 'msisdn\n+442079460000\n',
   });
-  const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NOON });
+  const { campaign } = await loadCampaign('hello', { cwd: here.root });
   return await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
 }
 

@@ -83,7 +83,7 @@ describe('the URL for reports', () => {
   it('is no input of a plan', async () => {
     const inputsOf = async (webhook: string) => {
       using here = project(OWN, webhook);
-      const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NINE });
+      const { campaign } = await loadCampaign('hello', { cwd: here.root });
       return (await createPlan(campaign, { environment: 'live', occurrence: 'once', nowMs: NINE })).inputs;
     };
     expect(await inputsOf(WEBHOOK)).toEqual(await inputsOf(WEBHOOK.replace('/live', '/other')));

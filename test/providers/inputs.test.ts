@@ -47,7 +47,7 @@ function handbill(here: TestProject, ...args: readonly string[]) {
 }
 
 async function planOf(here: TestProject) {
-  const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NINE });
+  const { campaign } = await loadCampaign('hello', { cwd: here.root });
   return await createPlan(campaign, { environment: 'live', occurrence: 'once', nowMs: NINE });
 }
 

@@ -7,7 +7,7 @@ const HEAD = 'name: hello\nchannel: sms\ntemplate: { text: Hi }\nrecipients: [{ 
 
 async function read(lines: string, project = '{}\n') {
   using files = createProject({ 'handbill.yaml': project, 'campaigns/hello/campaign.yaml': `${HEAD}${lines}\n` });
-  return await readCampaign('hello', { cwd: files.root, now: Date.UTC(2026, 10, 21) });
+  return await readCampaign('hello', { cwd: files.root });
 }
 
 describe('a schedule is read', () => {
@@ -94,7 +94,7 @@ describe('many campaigns', () => {
       'campaigns/one/campaign.yaml': scheduled('one'),
       'campaigns/two/campaign.yaml': scheduled('two'),
     });
-    const { campaigns } = await readScheduled([], { cwd: files.root, env: {}, now: Date.UTC(2026, 10, 21) });
+    const { campaigns } = await readScheduled([], { cwd: files.root, env: {} });
     const [one, two] = campaigns.map(({ campaign }) => campaign.project);
     expect(one).toBeDefined();
     expect(two).toBe(one);
@@ -106,7 +106,7 @@ describe('many campaigns', () => {
       'campaigns/one/campaign.yaml': scheduled('one'),
       'campaigns/two/campaign.yaml': scheduled('two'),
     });
-    const { refused } = await readScheduled([], { cwd: files.root, env: {}, now: Date.UTC(2026, 10, 21) });
+    const { refused } = await readScheduled([], { cwd: files.root, env: {} });
     expect(refused.map(({ diagnostics }) => diagnostics.map(({ at }) => at?.file))).toEqual([
       ['handbill.yaml'],
       ['handbill.yaml'],

@@ -55,7 +55,7 @@ function pausesIn(here: TestProject): readonly unknown[] {
 }
 
 async function planOf(here: TestProject) {
-  const { campaign: loaded } = await loadCampaign(FILE, { cwd: here.root, now: NINE });
+  const { campaign: loaded } = await loadCampaign(FILE, { cwd: here.root });
   return await createPlan(loaded, { environment: 'api', occurrence: 'once', nowMs: NINE });
 }
 

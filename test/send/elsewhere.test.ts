@@ -86,7 +86,7 @@ describe('recipients who have this occurrence from another environment', () => {
   it('are asked about as a question, whose answer counts', async () => {
     using here = project();
     await sentFromOne(here);
-    const { campaign } = await loadCampaign('urgent', { cwd: here.root, now: NINE });
+    const { campaign } = await loadCampaign('urgent', { cwd: here.root });
     const plan = await createPlan(campaign, { environment: 'two', occurrence: 'once', nowMs: NINE });
     const asked: (readonly string[])[] = [];
     const answer = (yes: boolean) => ({
@@ -108,7 +108,7 @@ describe('recipients who have this occurrence from another environment', () => {
   it('are noticed when the other environment begins while the question waits', async () => {
     using here = project();
     here.write('handbill.yaml', projectFile({ one: FAR, two: FAR }));
-    const { campaign } = await loadCampaign('urgent', { cwd: here.root, now: NINE });
+    const { campaign } = await loadCampaign('urgent', { cwd: here.root });
     const plan = await createPlan(campaign, { environment: 'two', occurrence: 'once', nowMs: NINE });
     const confirm = async () => {
       await sentFromOne(here);

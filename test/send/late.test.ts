@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { due } from '../../src/operations/due.ts';
+import { plan } from '../../src/operations/plan.ts';
 import { previewRows } from '../../src/operations/preview.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
+import { validate } from '../../src/operations/validate.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { slowCommitClock } from '../helpers/slow-commit.ts';
 
@@ -31,7 +34,7 @@ it('continues a run for 24 hours, and later only when it is told to', async () =
   expect(await at(here, START + 900 * HOUR)).toMatchObject({ started: false, posted: 0, exit: 0 });
 });
 
-it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: 3h'])(
+it.each(['send: { notAfter: "2026-11-21T12:00:00Z" }', 'validity: 3h', 'validity: "2026-11-21T12:00:00Z"'])(
   'expires what is left after %s',
   async (end) => {
     using here = project(`${end}\n`);
@@ -127,4 +130,46 @@ it('refuses any environment but the sandbox unless a person confirms', async () 
   expect(asked).toMatchObject({ campaign: 'hello', environment: 'production', recipients: 3, estimate: { parts: 3 } });
   // Nothing was left behind: the same run may still be sent.
   expect(await at(here, START)).toMatchObject({ exit: 0, posted: 3 });
+});
+
+it('refuses to begin a run whose messages have expired, and says so before; a run that began goes on', async () => {
+  using here = project('validity: "2026-11-21T12:00:00Z"\n');
+  const later = START + 4 * HOUR;
+  const options = { cwd: here.root, env: {}, now: () => later };
+  const previewed = async () => {
+    const shown = await previewRows('hello', options);
+    for await (const _ of shown.batches);
+    shown.close();
+    return shown.result().problems.map(({ code }) => code);
+  };
+  const said = async () =>
+    (await validate(['hello'], options)).diagnostics.flatMap(({ code, severity, at }) =>
+      severity === 'error' ? [[code, at?.line]] : [],
+    );
+  await expect(at(here, later)).rejects.toMatchObject({ code: 'validity-past', exit: 2 });
+  await expect(plan('hello', options)).rejects.toMatchObject({ code: 'validity-past', exit: 2 });
+  expect(await said()).toEqual([['validity-past', 6]]);
+  expect(await previewed()).toEqual(['validity-past']);
+  // The refused start has left no run.
+  await at(here, START, { limit: 1 });
+  expect(await previewed()).toEqual([]);
+  expect(await at(here, later)).toMatchObject({
+    posted: 0,
+    report: { state: 'finished', totals: { accepted: 1, skipped: 2 } },
+  });
+});
+
+it('due goes on with a run whose messages have expired since, and refuses the next one', async () => {
+  using here = project('validity: "2026-11-21T12:00:00Z"\nschedule: { cron: "0 9 * * *", timeZone: UTC }\n');
+  await at(here, START, { limit: 1 });
+  const called = async (nowMs: number) => {
+    const { items } = await due(['hello'], { cwd: here.root, env: {}, now: () => nowMs, confirm: true });
+    return items.map(({ action, result, diagnostics }) => [
+      action,
+      result?.report.totals.skipped,
+      diagnostics[0]?.code,
+    ]);
+  };
+  expect(await called(START + 4 * HOUR)).toEqual([['continue', 2, undefined]]);
+  expect(await called(START + 24 * HOUR)).toEqual([['refuse', undefined, 'validity-past']]);
 });

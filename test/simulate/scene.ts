@@ -222,7 +222,7 @@ async function makeEdition(
   const lines = ['name: proof', 'from: Riverside', 'recipients: list.csv', ...messageOf(form, kind)];
   writeFileSync(campaign, `${lines.join('\n')}\n`);
   writeFileSync(join(folder, 'list.csv'), 'msisdn,name\n');
-  const loaded = await loadCampaign(campaign, { cwd: folder, now: BEGINNING, recipients: join(folder, list) });
+  const loaded = await loadCampaign(campaign, { cwd: folder, recipients: join(folder, list) });
   return await editionOf(loaded.campaign, forms, kind, rows.length);
 }
 

@@ -41,11 +41,11 @@ export const makeCampaign: MakePage = async (site, open, { view, query, patience
 };
 
 async function fileOf(site: Site, name: string) {
-  const { cwd, env, now } = site.context;
+  const { cwd, env } = site.context;
   // Most campaigns lie in a folder of their name.
   const isLikely = ({ file }: { readonly file: string }): number => Number(file.includes(name));
   for (const { path, file } of (await campaignFiles(site)).toSorted((a, b) => isLikely(b) - isLikely(a))) {
-    const { campaign } = await readCampaign(path, { cwd, env, now: now() });
+    const { campaign } = await readCampaign(path, { cwd, env });
     if (campaign?.name === name) return { campaign, file };
   }
   return null;

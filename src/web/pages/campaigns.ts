@@ -25,8 +25,8 @@ export const makeCampaigns: MakePage = async (site, open, { view }) => {
   const runs = newestFirst(withoutTests(open?.ledger.runs() ?? []));
   const rows: Cells[] = [];
   for (const { path, file } of await campaignFiles(site)) {
-    const { cwd, env, now } = site.context;
-    const { campaign, diagnostics } = await readCampaign(path, { cwd, env, now: now() });
+    const { cwd, env } = site.context;
+    const { campaign, diagnostics } = await readCampaign(path, { cwd, env });
     const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.id);
     const refused = campaign && (await listRefusal(site, open, campaign, last?.environment ?? ''));
     rows.push(cells(view, file, campaign, diagnostics, refused, last));

@@ -77,7 +77,7 @@ export async function createDays(stage: Stage): Promise<Days> {
     });
     const recipients = join(folder, `day-${day}.csv`);
     writeFileSync(recipients, `msisdn,id,visit\n${rows.join('\n')}\n`);
-    const { campaign } = await loadCampaign(join(folder, 'campaign.yaml'), { cwd: root, now: FIRST_DAY, recipients });
+    const { campaign } = await loadCampaign(join(folder, 'campaign.yaml'), { cwd: root, recipients });
     const occurrence = `day-${day}`;
     days.push({ occurrence, times, edition: await editionOf(campaign, FORMS, 'plain', rows.length, { occurrence }) });
   }

@@ -116,7 +116,7 @@ export async function createCast(stage: Stage): Promise<Cast> {
       const recipients = join(folder, file);
       writeFileSync(recipients, `${[HEADER, ...rows].join('\n')}\n`);
       const target = join(folder, 'campaign.yaml');
-      const { campaign } = await loadCampaign(target, { cwd: root, now: BEGINNING, recipients });
+      const { campaign } = await loadCampaign(target, { cwd: root, recipients });
       first ??= campaign;
       return await editionOf(campaign, FORMS_HERE, kind, rows.length);
     };
