@@ -6,9 +6,6 @@ import { type Checked, checkCampaign, checkProject } from '../../src/campaign/va
 import { readYaml } from '../../src/campaign/yaml.ts';
 import type { Diagnostic } from '../../src/errors.ts';
 
-/** 2026-06-01T00:00:00Z */
-const NOW = Date.UTC(2026, 5, 1);
-
 export interface Folder extends AsyncDisposable {
   readonly root: string;
   write(file: string, content: string | Uint8Array): Promise<void>;
