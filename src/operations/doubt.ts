@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Outcome, Project, Report, StepOutcome } from '../model.ts';
+import type { Campaign, Channel, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { lateAtOf } from '../plan/window.ts';
 import { unspelled } from '../providers/reference.ts';
@@ -104,7 +104,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   refuseUsage(options);
   const { now } = options;
   const { names = [], lines = [], all = false } = options;
-  const { run, doubts, reading } = await withLedger(options, async (ledger, reading) => {
+  const { run, doubts, campaign, reading } = await withLedger(options, async (ledger, reading) => {
     const run = oneRun(ledger, (await nameInLedger(named, ledger, reading)) ?? named);
     refusePurged(run);
     if (run.closedAtMs !== null && options.verdict === 'resend') throw refuse(closedProblem(run));
@@ -112,8 +112,9 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     if (ledger.isHeld(run)) throw locked(ledger, run);
     const phone = createPhoneReader(countryOf(reading));
     const doubts = selectDoubts(ledger, run, { names, lines, all }, phone);
-    if (options.verdict === 'resend') refuseLate(doubts, run, await campaignNow(run, reading.project, options), now());
-    return { run, doubts, reading };
+    const campaign = await campaignNow(run, reading.project.root, options);
+    if (options.verdict === 'resend' && campaign !== null) refuseLate(doubts, run, campaign, now());
+    return { run, doubts, campaign, reading };
   });
   const referenceOf = referencesOf(run, reading.project);
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
@@ -133,50 +134,32 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     report: summarise(ledger, ended),
     root,
     takesPlans: takesPlans(run, reading.project),
-    isTooLate: await mustBeLate(ledger, ended, reading.project, options),
+    // If the campaign cannot be read, by the age of the run alone.
+    isTooLate: campaign === null ? isLate(ended, now()) : await isTooLate({ ledger, campaign, nowMs: now() }, ended),
   };
 }
 
 /** As the next start would read it; null: it cannot be read. */
-async function campaignNow(run: RunRecord, { root }: Project, { cwd, env }: ResolvedOptions): Promise<Campaign | null> {
-  const [written, list] = (['campaign', 'recipients'] as const).map((role) =>
-    run.inputs.find((one) => one.role === role),
-  );
+async function campaignNow(run: RunRecord, root: string, { cwd, env }: ResolvedOptions): Promise<Campaign | null> {
+  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
   if (written === undefined) return null;
+  const given = run.inputs.find(({ role }) => role === 'recipients')?.given;
   const { readCampaign } = await import('../campaign/load.ts');
-  const recipients = list?.given === undefined ? {} : { recipients: resolve(root, list.given) };
-  return (await readCampaign(join(root, written.file), { cwd, env, withoutList: true, ...recipients })).campaign;
+  const list = given === undefined ? {} : { recipients: resolve(root, given) };
+  return (await readCampaign(join(root, written), { cwd, env, withoutList: true, ...list })).campaign;
 }
 
-/**
- * The next start would skip them as expired, as if the API could not have the first message.
- * @throws HandbillError exit 2 (`too-late`)
- */
-function refuseLate(doubts: readonly DoubtRow[], run: RunRecord, campaign: Campaign | null, nowMs: number): void {
-  if (campaign === null) return;
+/** The next start would skip them as expired, as if the API could not have the first message. Throws exit 2. */
+function refuseLate(doubts: readonly DoubtRow[], run: RunRecord, campaign: Campaign, nowMs: number): void {
   const lateAt = lateAtOf({ campaign }, run.startedAtMs ?? nowMs);
   const late = doubts.filter(({ key }) => nowMs >= lateAt(key));
   const [first] = late;
   if (first === undefined) return;
-  const who = `${countOf(late.length, 'recipient')} (line ${linesText(late)})`;
-  const message = `It is too late to send again to ${who}: the message of line ${first.line} could go out until ${utcText(lateAt(first.key))}.`;
+  const who = `${countOf(late.length, 'recipient')}, the first in line ${first.line}`;
+  const message = `It is too late to send again to ${who}: the message could go out until ${utcText(lateAt(first.key))}.`;
   const hint =
-    'Nothing was changed. Find out what became of the message, and enter it with --as accepted or --as rejected. ' +
-    'Or leave it in doubt.';
+    'Nothing was changed. Enter what became of the message, --as accepted or --as rejected, or leave the doubt.';
   throw refuse(problem('too-late', message, { at: { file: campaign.file }, hint }));
-}
-
-/** By the campaign as it is now; if it cannot be read, by the age of the run alone. */
-async function mustBeLate(
-  ledger: Ledger,
-  run: RunRecord,
-  project: Project,
-  options: ResolvedOptions,
-): Promise<boolean> {
-  const nowMs = options.now();
-  if (!isLate(run, nowMs)) return false;
-  const campaign = await campaignNow(run, project, options);
-  return campaign === null || (await isTooLate({ ledger, campaign, nowMs }, run));
 }
 
 function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: Asked & ResolvedOptions): void {
@@ -188,15 +171,11 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
     nowMs: options.now(),
   });
   if (missed.length === 0) return;
-  const message = `Something happened meanwhile to ${missed.length} of them (line ${linesText(missed)}).`;
+  const lines = missed.map(({ line }) => line);
+  const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
+  const message = `Something happened meanwhile to ${lines.length} of them (line ${which}).`;
   const hint = 'Nothing was changed. Look again with `handbill doubt list`.';
   throw refuse(problem('not-in-doubt', message, { hint }));
-}
-
-/** Those of the first 20. */
-function linesText(doubts: readonly DoubtRow[]): string {
-  const lines = doubts.slice(0, 20).map(({ line }) => line);
-  return `${lines.join(', ')}${doubts.length > 20 ? ' ...' : ''}`;
 }
 
 /** Changes to a run cannot be undone, so a name that several runs have is refused instead of taking the newest. */

@@ -1,4 +1,4 @@
-import type { AddressKind, Campaign, Recipient, SendWindow } from '../model.ts';
+import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import { timeInKey } from '../util/address-form.ts';
 import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
@@ -124,27 +124,22 @@ function createGroups(
   };
 }
 
-/** The settings that say when it is too late for a message. */
-export interface Ending {
-  readonly campaign: Pick<Campaign, 'send' | 'validity' | 'recipients'>;
-}
-
 /**
  * When it is too late for all rows, in ms since 1970: after `send.notAfter`, or at the end of a validity that does not
  * count from the time of each row.
  * @param startMs - the first start of the run, which dates a relative validity
  */
-export function lateAt({ campaign: { send, validity, recipients } }: Ending, startMs: number): number {
+export function lateAt({ campaign: { send, validity, recipients } }: Pick<Plan, 'campaign'>, startMs: number): number {
   const endMs = (send.notAfterMs ?? Number.POSITIVE_INFINITY) + 1;
   if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return endMs;
   return Math.min(endMs, validity.kind === 'until' ? validity.epochMs : startMs + validity.ms);
 }
 
 /** As `lateAt`, for the row with this key: with `send.each` its time, which is in the key, may come before. */
-export function lateAtOf(plan: Ending, startMs: number): (key: string) => number {
-  const { validity, recipients } = plan.campaign;
-  const endMs = lateAt(plan, startMs);
+export function lateAtOf({ campaign }: Pick<Plan, 'campaign'>, startMs: number): (key: string) => number {
+  const { validity, recipients } = campaign;
   const { each } = recipients;
+  const endMs = lateAt({ campaign }, startMs);
   return each === null ? () => endMs : (key) => Math.min(endMs, endOfRow(validity, each, timeInKey(key) ?? endMs));
 }
 

@@ -21,7 +21,7 @@ import type {
   UnmatchedReason,
 } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
-import { type Ending, lateAtOf } from '../plan/window.ts';
+import { lateAtOf } from '../plan/window.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
@@ -157,7 +157,7 @@ export function cameBack(
   ledger: Pick<Ledger, 'events' | 'runBefore' | 'steps'>,
   run: RunRecord,
   { deliveries, unmatched, causes }: Feedback,
-  campaign: FallingBack | null,
+  campaign: Campaign | null,
   nowMs: number,
 ): CameBack {
   const isOver = campaign === null || run.purgedAtMs !== null || run.closedAtMs !== null;
@@ -318,9 +318,6 @@ type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 're
 
 const BATCH = 1000;
 
-/** Who gets a fallback, and until when. */
-export type FallingBack = Pick<Campaign, 'fallbacks'> & Ending['campaign'];
-
 /**
  * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
  * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign,
@@ -329,7 +326,7 @@ export type FallingBack = Pick<Campaign, 'fallbacks'> & Ending['campaign'];
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },
   run: RunRecord,
-  campaign: FallingBack,
+  campaign: Campaign,
   nowMs: number,
 ): Generator<PendingRow, void> {
   const { fallbacks } = campaign;

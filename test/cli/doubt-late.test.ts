@@ -76,9 +76,9 @@ test.each<[label: string, lines: string, list: string, keys: readonly [string, s
   const { status, out, err } = await handbillHere(project.root, resend, at(afterHours));
   expect({ status, out }).toEqual({ status: 2, out: '' });
   expect(err).toContain(
-    'error[too-late]: It is too late to send again to 1 recipient (line 2): the message of line 2 could go out until 2026-11-20 20:00:00 UTC.',
+    'error[too-late]: It is too late to send again to 1 recipient, the first in line 2: the message could go out until 2026-11-20 20:00',
   );
-  expect(err).toContain('enter it with --as accepted or --as rejected');
+  expect(err).toContain('Enter what became of the message, --as accepted or --as rejected');
   const asked = { cwd: project.root, verdict: 'resend', acceptDuplicates: true, lines: [2], by: 'ann' } as const;
   const again = resolveDoubts('hello', { ...asked, ...at(afterHours), confirm: true });
   await expect(again).rejects.toMatchObject({ code: 'too-late', exit: 2 });
