@@ -321,7 +321,7 @@ const BATCH = 1000;
 /**
  * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
  * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign,
- * and those for whom it is too late.
+ * and those whose latest time has passed.
  */
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },

@@ -98,4 +98,20 @@ export const AHEAD: readonly Mutant[] = [
     is: ' : startMs + 9 * validity.ms);',
     proof: { in: 'send/late.test.ts', only: 'expires' },
   },
+  {
+    name: 'fallback-advised-after-its-end',
+    planted: 'a fallback stays due when it is too late for it',
+    file: 'src/send/deliveries.ts',
+    was: 'nowMs < lateAt(key) && fallbacks',
+    is: 'nowMs > 0 && fallbacks',
+    proof: { in: 'send/reported.test.ts', only: 'nothing advises to send it' },
+  },
+  {
+    name: 'doubt-sent-again-after-its-end',
+    planted: 'a doubt is ordered to be sent again when it is too late for a message',
+    file: 'src/operations/doubt.ts',
+    was: '=> nowMs >= lateAt(key));',
+    is: '=> nowMs < 0 * lateAt(key));',
+    proof: { in: 'cli/doubt-late.test.ts', only: 'a second message is refused' },
+  },
 ];
