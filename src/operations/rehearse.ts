@@ -265,11 +265,16 @@ async function play(stage: Stage): Promise<readonly Said[]> {
               current = chosen.find(({ one }) => one.campaign.file === event.campaign.file) ?? null;
               if (current !== null && left.delete(current)) current.queued -= 1;
             }
-            if (event.kind === 'started' && current !== null) wakeFollowers(current);
+            if (event.kind === 'started' && current !== null)
+              wakeFollowers(current, event.run.startedAtMs ?? time.nowMs);
             if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
-            if (current !== null) plan(current, event.item);
+            if (current === null) return;
+            plan(current, event.item);
+            // Its first message may go out long after its first start: the same call then begins what follows it.
+            const began = event.item.result?.report.startedAt;
+            if (began !== undefined) wakeFollowers(current, Date.parse(began), time.nowMs);
           },
         },
       );
@@ -277,10 +282,10 @@ async function play(stage: Stage): Promise<readonly Said[]> {
       for (const part of left) part.queued -= 1;
     }
   };
-  const wakeFollowers = ({ one }: Part): void => {
+  const wakeFollowers = ({ one }: Part, startedMs: number, earliestMs = 0): void => {
     for (const follower of parts) {
       const { after } = follower.one.campaign;
-      if (after?.id === one.campaign.id) wake(follower, time.nowMs + after.wait.ms);
+      if (after?.id === one.campaign.id) wake(follower, Math.max(earliestMs, startedMs + after.wait.ms));
     }
   };
   /** When a call can do more for the run of a campaign. */

@@ -8,8 +8,8 @@ export const REHEARSING: readonly Mutant[] = [
     name: 'rehearses-follow-ups-at-once',
     planted: 'a follow-up is looked for when the message before it goes out, and not once its wait is over',
     file: 'src/operations/rehearse.ts',
-    was: 'wake(follower, time.nowMs + after.wait.ms);',
-    is: 'wake(follower, time.nowMs + 0 * after.wait.ms);',
+    was: 'startedMs + after.wait.ms));',
+    is: 'startedMs + 0 * after.wait.ms));',
     proof,
   },
   {

@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger } from '../../src/ledger/open.ts';
+import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { type DueItem, type DueOptions, due } from '../../src/operations/due.ts';
 import { pauseSending } from '../../src/operations/pause.ts';
 import { rehearse } from '../../src/operations/rehearse.ts';
@@ -52,7 +52,7 @@ export interface Compared {
  */
 export async function compare(seed: number, api: OracleApi, days: number): Promise<Compared> {
   const drawn = drawProject(seed, api.url, days);
-  const { files, agesMs, history, suppressed, paused, startMs, everyMs } = drawn;
+  const { files, agesMs, history, suppressed, reports, paused, startMs, everyMs } = drawn;
   using project = createProject(files);
   for (const [path, ageMs] of Object.entries(agesMs)) {
     const seconds = (startMs - ageMs) / 1000;
@@ -68,6 +68,10 @@ export async function compare(seed: number, api: OracleApi, days: number): Promi
   api.answer();
   const now = () => startMs;
   for (const { address, ...facts } of suppressed) await addSuppressions([address], { ...given, now, ...facts });
+  if (reports.length > 0) {
+    using ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: startMs });
+    ledger.events.record(reports, { nowMs: startMs, source: 'webhook', environment: 'test' });
+  }
   if (paused !== null) {
     const campaign = paused === '' ? {} : { campaign: paused };
     await pauseSending({ ...given, now, environment: 'test', reason: 'for a test', by: 'ann', ...campaign });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { DeliveryReport } from '../../src/model.ts';
 import { createRandom, type Random } from '../simulate/random.ts';
 
 /** A project that follows from a seed, what happens in it before the rehearsal, and what is rehearsed. */
@@ -9,6 +11,8 @@ export interface Drawn {
   /** When `due` is called before the rehearsal begins, in ms since 1970, and what the API says then to each request. */
   readonly history: readonly { readonly atMs: number; readonly status: (request: number) => number }[];
   readonly suppressed: readonly { readonly address: string; readonly until?: string; readonly topic?: string }[];
+  /** Delivery reports about earlier messages, recorded before the rehearsal: some say that a number is out of use. */
+  readonly reports: readonly DeliveryReport[];
   /** A campaign that is paused before the rehearsal; '' for the environment; null: nothing is. */
   readonly paused: string | null;
   readonly startMs: number;
@@ -52,6 +56,9 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
     lang: pick(['en', 'de']),
     at: new Date(startMs + more.whole(-24, (days + 1) * 24) * HOUR).toISOString().slice(0, 16).replace('T', ' '),
   }));
+  // The same for those without a rule for numbers that fail for good.
+  const gone = createRandom(seed + 2_000_000);
+  const isRuled = gone.chance(0.4);
   const zone = pick(['UTC', 'Europe/London', 'America/New_York', 'Asia/Kolkata']);
   const isPriced = chance(0.4);
   const files: Record<string, string> = {};
@@ -87,15 +94,20 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
   }
   const budget = { max: whole(1, 40) * 0.04, per: pick(['day', 'week', 'day', 'month']) };
   if (isPriced) files['prices.csv'] = 'channel,country,price,currency\nsms,*,0.04,GBP\nrcs,*,0.1,GBP\n';
+  const lists = 'optouts.csv' in files ? 'optouts.csv' : null;
+  const unreachable = { after: gone.whole(1, 2), within: `${gone.whole(2, 6)}d` };
+  if (isRuled) files['providers/own.yaml'] = `${MESSAGES_V2}reports: { permanent: [30005] }\n`;
+  const key = { env: 'HANDBILL_TEST_KEY' };
   files['handbill.yaml'] = JSON.stringify({
     timeZone: zone,
     ...(isPriced ? { prices: 'prices.csv' } : {}),
-    ...('optouts.csv' in files ? { suppressions: 'optouts.csv' } : {}),
+    ...(isRuled ? { suppressions: { ...(lists === null ? {} : { files: [lists] }), unreachable } } : {}),
+    ...(!isRuled && lists !== null ? { suppressions: lists } : {}),
     ...(chance(0.2) ? { defaults: { frequency: { max: whole(1, 3), per: pick(['day', 'week', '36h']) } } } : {}),
     environments: {
       test: {
         baseUrl: url,
-        apiKey: { env: 'HANDBILL_TEST_KEY' },
+        ...(isRuled ? { provider: './providers/own.yaml', secrets: { apiKey: key } } : { apiKey: key }),
         ...(isPriced && chance(0.7) ? { budget } : {}),
         ...(isPaced && more.chance(0.4) ? { rate: rateOf(more) } : {}),
       },
@@ -118,8 +130,35 @@ export function drawProject(seed: number, url: string, days: number): Drawn {
         ...(topics.has(topic) && chance(0.5) ? { topic } : {}),
       };
     });
+  const reports = isRuled ? reportsOf(gone, people, startMs) : [];
   const paused = chance(0.08) ? pick(['', 'c0']) : null;
-  return { files, agesMs, history, suppressed, paused, startMs, everyMs, days: whole(1, days), isPaced };
+  return { files, agesMs, history, suppressed, reports, paused, startMs, everyMs, days: whole(1, days), isPaced };
+}
+
+const MESSAGES_V2 = readFileSync(new URL('../../src/providers/messages-v2.yaml', import.meta.url), 'utf8');
+
+/** Of the week before: failures for good, some of which leave the time that counts while days are played, and arrivals. */
+function reportsOf({ chance, whole, pick }: Random, people: readonly { readonly msisdn: string }[], startMs: number) {
+  return people.flatMap(({ msisdn: address }, person): readonly DeliveryReport[] =>
+    Array.from({ length: chance(0.5) ? whole(1, 3) : 0 }, (_, n) => {
+      const state = pick(['undeliverable', 'undeliverable', 'failed', 'delivered'] as const);
+      const isGone = state !== 'delivered';
+      return {
+        kind: 'delivery',
+        reference: null,
+        messageId: `before-${person}-${n}`,
+        address,
+        channel: null,
+        state,
+        word: null,
+        cause: isGone ? 'gone' : null,
+        error: isGone ? '30005' : null,
+        textHash: null,
+        atMs: startMs - whole(1, 7 * 24 * 60) * MINUTE,
+        eventId: null,
+      };
+    }),
+  );
 }
 
 type Written = Record<string, unknown> & { readonly send: Record<string, unknown> };
