@@ -20,6 +20,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   accountReference: '`accountReference` of the campaign.',
   channel: 'The word for the channel, from `channels`.',
   from: 'The sender: the word from `senders`, else what the campaign says.',
+  'from.msisdn': 'The same, only where it is a number: as `msisdn` says, and a short code as it is.',
   sender:
     'The word for the sender from `senders`, and nothing for another sender. The only value of a message that a URL may have.',
   messageType: 'The word for `messageType` of the campaign.',

@@ -75,7 +75,7 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const { cwd } = resolveOptions(options);
   const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel } = options;
   const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);
-  const from = options.from ?? defaultSender(channel, country);
+  const from = options.from ?? defaultSender(channel, country, options.provider);
   const named = options.provider === undefined ? {} : { provider: options.provider };
   const answers: InitAnswers = { campaign, channel, from, country, ...named };
   const faults = [...folderFaults(folder), ...answerFaults(answers)];
@@ -256,11 +256,13 @@ export function providersWith(channel: Channel): readonly { readonly name: strin
 
 export const DEFAULT_ANSWERS = { campaign: 'hello', channel: 'sms', country: 'GB' } as const;
 
-/** The sender of an example: a name where networks accept names, else a reserved number. */
-export function defaultSender(channel: Channel, country: string): string {
+/** The sender of an example: a name where networks and the provider accept names, else a reserved number. */
+export function defaultSender(channel: Channel, country: string, provider = ''): string {
   const { sender } = CHANNEL_TABLE[channel].init;
   if (sender === 'email') return 'Riverside <hello@riverside.example>';
-  const isName = sender === 'sms' && SENDER_COUNTRIES[country] === undefined;
+  const needs = providerNames().includes(provider) ? builtIn(provider).provider.needs : [];
+  const isName =
+    sender === 'sms' && SENDER_COUNTRIES[country] === undefined && !needs.some((need) => need.includes('from.msisdn'));
   return isName ? 'Riverside' : exampleSender(country);
 }
 

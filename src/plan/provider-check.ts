@@ -127,10 +127,12 @@ function missing(campaign: Campaign, step: Step, { name, provider, vars }: Envir
     const names = (piecesOf(text) ?? []).flatMap((piece) =>
       typeof piece === 'string' ? [] : [piece.name, ...(piece.instead === null ? [] : [piece.instead])],
     );
-    const [first = '', ...others] = names.map((one) => `"${one.replace(/^var\./, 'vars.')}"`);
+    const [first = '', ...others] = names.map((one) =>
+      one === 'from.msisdn' ? '"from" as a phone number' : `"${one.replace(/^var\./, 'vars.')}"`,
+    );
     const or = others.map((one) => `, or ${one} of the environment ${name}`).join('');
     const message = `${first} is missing: ${provider.title}, the provider of ${name}, sends no message on ${step.channel} without it.`;
-    return [problem('missing-key', message, { ...placeIn(campaign, step, 'channel'), hint: `Write ${first}${or}.` })];
+    return [problem('missing-key', message, { ...placeIn(campaign, step, 'from'), hint: `Write ${first}${or}.` })];
   });
 }
 

@@ -26,6 +26,11 @@ export function createAddressReader(
 type Prefix = string | null;
 const PREFIX: Readonly<Record<NumberForm, string>> = { e164: '+', digits: '', '00': '00' };
 
+/** @param number - with its `+` */
+export function numberIn(form: NumberForm, number: string): string {
+  return PREFIX[form] + number.slice(1);
+}
+
 function readerOf(tree: Json, prefix: Prefix): Read {
   if (typeof tree === 'string') return textReader(tree, prefix);
   if (isList(tree)) return listReader(tree, prefix);

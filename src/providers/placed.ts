@@ -35,6 +35,7 @@ export function placedBy({ body }: RequestFile): Placed {
 function plain(name: string): string {
   if (name === 'metaData.own') return 'recipientMetaData';
   if (name.startsWith('validity.')) return 'validity';
+  if (name === 'from.msisdn') return 'from';
   // They are no part of `{content}`.
   return name.replace(/^content\.headers/, 'headers').replace(/^variables\.json$/, 'variables');
 }

@@ -1,8 +1,7 @@
 import type { Channel } from '../content/channels.ts';
-import { createAddressReader } from './addresses.ts';
+import { createAddressReader, numberIn } from './addresses.ts';
 import { compileForm, compileJson, type WriteBody } from './body.ts';
-import { type NumberForm, type Provider, requestFor } from './provider.ts';
-import type { Entry } from './text.ts';
+import { type Provider, requestFor } from './provider.ts';
 import { fillUrl } from './url.ts';
 import { createLookup, type Facts } from './values.ts';
 
@@ -22,7 +21,7 @@ export interface RequestForm {
 
 /** What a request is made of: `Facts`, and what chooses its form. */
 export interface FormFacts
-  extends Omit<Facts, 'channel' | 'sender' | 'characterSet' | 'characterSetByText' | 'messageType'> {
+  extends Omit<Facts, 'channel' | 'msisdn' | 'sender' | 'characterSet' | 'characterSetByText' | 'messageType'> {
   readonly channel: Channel;
   /** Undefined: the campaign does not say. */
   readonly characterSet: keyof Provider['characterSets'] | undefined;
@@ -37,12 +36,14 @@ export interface FormFacts
  */
 export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () => number): RequestForm | null {
   const { channel, address, template, characterSet, messageType, vars, secrets, baseUrl } = facts;
+  const { msisdn } = provider;
   const request = requestFor(provider, channel, template === null ? 'text' : 'template', address);
   if (request === null) return null;
   const sender = senderOf(provider, facts.from);
   const lookup = createLookup(
     {
       ...facts,
+      msisdn,
       channel: provider.channels[channel] ?? null,
       sender,
       messageType: messageType === null ? null : (wordIn(provider.messageTypes, messageType) ?? messageType),
@@ -60,10 +61,10 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
     contentType: 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
     countsDown: facts.validUntilMs !== null && COUNTS_DOWN.test(JSON.stringify(body)),
     write:
-      address === 'msisdn' && provider.msisdn !== 'e164'
-        ? (entries) => write(entries.map(asWritten(provider.msisdn)))
+      address === 'msisdn' && msisdn !== 'e164'
+        ? (entries) => write(entries.map((entry) => ({ ...entry, to: numberIn(msisdn, entry.to) })))
         : write,
-    addressesIn: createAddressReader(request, address, provider.msisdn),
+    addressesIn: createAddressReader(request, address, msisdn),
   };
 }
 
@@ -77,11 +78,6 @@ function wordIn(words: Readonly<Record<string, string>>, key: string): string | 
 }
 
 const COUNTS_DOWN = /[{|]validity\.(?:ms|seconds|minutes|hours)[|}]/;
-
-function asWritten(form: NumberForm): (entry: Entry) => Entry {
-  const before = form === '00' ? '00' : '';
-  return (entry) => ({ ...entry, to: before + entry.to.slice(1) });
-}
 
 function characterSetOf(
   { characterSets }: Provider,

@@ -1,4 +1,6 @@
 import { isMapping, type Json, type JsonObject } from '../util/json.ts';
+import { numberIn } from './addresses.ts';
+import type { NumberForm } from './provider.ts';
 import { constant, type Entry, type Item, type Lookup, type Value } from './text.ts';
 
 /** Parts of a message that many campaigns do not have. */
@@ -21,6 +23,8 @@ export interface Facts {
   readonly template: string | null;
   /** What its addresses are. */
   readonly address: 'msisdn' | 'email' | 'contact';
+  /** How numbers are written. */
+  readonly msisdn: NumberForm;
   /** In ms since 1970. */
   readonly validUntilMs: number | null;
   readonly metaData: JsonObject | null;
@@ -44,6 +48,7 @@ export const NO_FACTS: Facts = {
   sender: null,
   template: null,
   address: 'msisdn',
+  msisdn: 'e164',
   validUntilMs: null,
   metaData: null,
   callback: null,
@@ -103,6 +108,11 @@ const VALUES: Readonly<Record<string, Getter>> = {
   accountReference: same(({ accountReference }) => accountReference),
   channel: same(({ channel }) => channel),
   from: same(({ from, sender }) => sender ?? from),
+  'from.msisdn': same(({ from, sender, msisdn }) => {
+    const number = sender ?? from ?? '';
+    // A short code has no plus sign, and is as it is.
+    return /^\+\d+$/.test(number) ? numberIn(msisdn, number) : /^\d+$/.test(number) ? number : null;
+  }),
   sender: same(({ sender }) => sender),
   messageType: same(({ messageType }) => messageType),
   'template.id': same(({ template }) => template),

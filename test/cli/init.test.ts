@@ -246,6 +246,8 @@ describe('a provider', () => {
       'GOV.UK Notify takes no sender of a campaign: --from is not in campaign.yaml.',
     );
     expect(await made('two', 'twilio')).not.toContain('--from');
+    const { out } = await handbillHere(folder.root, ['init', 'three', '--provider', 'govuk-notify']);
+    expect(out).not.toContain('--from');
   });
 
   it.each(CASES)('%s can send what it gets on %s, and so can the sandbox', async (name, channel) => {
@@ -558,9 +560,9 @@ describe('on a terminal', () => {
       '4',
       'Germany',
       'de',
+      '',
       'stranger',
       'Mill <hello@mill.example>',
-      '',
     ]);
     expect(out).toContain('Made in');
     expect(asked).toContain('is not a country with telephone numbers');
@@ -581,7 +583,7 @@ describe('on a terminal', () => {
 
   it('asks for the provider among those that have the channel', async () => {
     using folder = createProject({});
-    const { asked } = await answering(folder.root, ['4', '', '', '9', '4']);
+    const { asked } = await answering(folder.root, ['4', '', '9', '4', '']);
     expect(asked).toMatch(/Which messaging API do you use\?\n1\) decide later.*\n2\) GOV\.UK Notify\n3\) Mailgun\n/);
     expect(asked).toContain('5) Postmark\nNumber [1]: Type a number from 1 to 5.');
     expect(parse(readFileSync(folder.path('handbill.yaml'), 'utf8')).environments.production).toMatchObject({

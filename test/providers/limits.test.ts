@@ -17,6 +17,8 @@ const SETTINGS = {
   postmark: 'provider: postmark, secrets: { token: { env: KEY } }',
   mailgun: 'provider: mailgun, vars: { domain: mg.riverside.example }, secrets: { key: { env: KEY } }',
   notify: 'provider: govuk-notify, vars: { service: s-1 }, secrets: { key: { env: KEY } }',
+  telnyx: 'provider: telnyx, secrets: { key: { env: KEY } }',
+  profile: 'provider: telnyx, vars: { profile: p-1 }, secrets: { key: { env: KEY } }',
   own: 'provider: ./gateway.yaml',
 } as const;
 
@@ -91,6 +93,15 @@ const CASES: readonly (readonly [what: string, Environment, campaign: string, ..
     `${SMS.replace('sms', 'rcs').replace('from: Riverside\n', '')}fallback: { channel: sms, template: { text: "${'x'.repeat(21)}" } }\n`,
     `content-limit ${at(4, 46)} The text has 21 characters; Gateway takes at most 20.`,
   ],
+  [
+    'a name as the sender, which needs a messaging profile',
+    'telnyx',
+    SMS,
+    `missing-key ${at(3, 7)} "from" as a phone number is missing: Telnyx, the provider of live, sends no message on sms without it.`,
+  ],
+  ['a number as the sender', 'telnyx', SMS.replace('Riverside', '"+447700900100"')],
+  ['a short code as the sender', 'telnyx', SMS.replace('Riverside', '"12345"')],
+  ['a name as the sender, with a messaging profile', 'profile', SMS],
   ['a validity inside of the limits', 'twilio', `${SMS}validity: 10h\n`],
   [
     'a validity that is too long',

@@ -7,7 +7,7 @@ import {
   DEFAULT_ANSWERS,
   defaultSender,
   INIT,
-  type InitAnswers,
+  type InitOptions,
   type InitResult,
   init,
   normalCountry,
@@ -45,20 +45,21 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 /** The options, then answers of the user, or defaults without a terminal. Null: the user cancelled. */
-async function answersOf(given: Given, context: CommandContext): Promise<InitAnswers | null> {
+async function answersOf(given: Given, context: CommandContext): Promise<InitOptions | null> {
   const asks = given.yes !== true && context.interactive;
   const channel = given.channel ?? (asks ? await askChannel(context) : DEFAULT_ANSWERS.channel);
   if (channel === null) return null;
   const written = given.country ?? (asks ? await askCountry(context) : DEFAULT_ANSWERS.country);
   if (written === null) return null;
   const country = normalCountry(written);
-  const initial = defaultSender(channel, country);
-  const from = given.from ?? (asks ? await askSender(channel, initial, context) : initial);
-  if (from === null) return null;
   const provider = given.provider ?? (asks ? await askProvider(channel, context) : LATER);
   if (provider === null) return null;
+  const initial = defaultSender(channel, country, provider);
+  const typed = given.from ?? (asks ? await askSender(channel, initial, context) : initial);
+  if (typed === null) return null;
+  const from = typed === initial ? {} : { from: typed };
   const campaign = given.campaign ?? DEFAULT_ANSWERS.campaign;
-  return { campaign, channel, from, country, ...(provider === LATER ? {} : { provider }) };
+  return { campaign, channel, country, ...from, ...(provider === LATER ? {} : { provider }) };
 }
 
 const LATER = '';
