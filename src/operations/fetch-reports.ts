@@ -11,6 +11,7 @@ import { TIMERS, type Timers } from '../send/timers.ts';
 import { safeLine } from '../util/escape.ts';
 import { isMapping, parseExactly, valueAt } from '../util/json.ts';
 import { createYields } from '../util/long-work.ts';
+import { nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { interpreterOf } from './project.ts';
 
@@ -195,11 +196,33 @@ async function* pagesOf(
       const following = nextUrl(url, String(next), about);
       if (following === null) return { url, why: 'its next page is at another host, which must not get the keys' };
       url = following;
-    } else if (!fetch.isOnce) return null;
+    } else if (!fetch.isOnce) return misplaced(document, about, url);
     if (!fetch.isOnce && asked.has(url.href)) return null;
   }
   return { url, why: `the list has no end after ${MOST_PAGES} pages` };
 }
+
+/** The page has nothing at `next`, and perhaps its next one elsewhere: the list would end too soon without a word. */
+function misplaced(document: unknown, { fetch }: About, url: URL): Gap | null {
+  if (fetch.next === null || valueAt(document, fetch.next) !== undefined) return null;
+  const name = fetch.next.split('/').at(-1) ?? '';
+  const search = (value: unknown, place: string): string | null => {
+    for (const [key, inner] of isMapping(value) ? Object.entries(value) : []) {
+      const isAddress = typeof inner === 'string' && ADDRESS.test(inner);
+      const isNamed = key === name || nearest(name, [key]) !== null;
+      const isToken = fetch.cursor !== null && isNamed && (typeof inner === 'number' || typeof inner === 'string');
+      if (isToken || (isAddress && (isNamed || /next/i.test(key)))) return `${place}/${key}`;
+      const found = search(inner, `${place}/${key}`);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  const place = search(document, '');
+  const why = `it has nothing at ${fetch.next}, where its next page should be, and perhaps the next page at ${place}`;
+  return place === null ? null : { url, why, hint: '`next` of the list in the provider file says where.' };
+}
+
+const ADDRESS = /^(?:https?:\/)?\//;
 
 function urlOf({ fetch, environment, keys, since }: About, counts: Readonly<Record<string, string>>): URL {
   const { vars, baseUrl } = environment;

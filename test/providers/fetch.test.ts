@@ -150,6 +150,31 @@ describe('listen --from api', () => {
     expect((await run('report', 'hello')).out).toMatch(/delivered\s+2/);
   });
 
+  it.each([
+    ['at another place', '{ next: /meta/nextt }', { meta: { next: '/events?at=2' } }, '/meta/next'],
+    ['under another name', '{ next: /next }', { links: { next_page: '/events?at=2' } }, '/links/next_page'],
+    ['as a value for the query', '{ next: /curser, cursor: at }', { paging: { cursor: 'c-2' } }, '/paging/cursor'],
+  ])('does not take a page for the last one that has the next page %s', async (_where, keys, more, place) => {
+    gateway(`- { url: "{baseUrl}/events", events: [/items], ${keys.slice(2)}`);
+    onGet = (_url, response) => page(response, [delivered('+447700900001')], more);
+    const { status, err } = await fetchNow();
+    expect({ status, asked: paths().length }).toEqual({ status: 2, asked: 1 });
+    expect(err).toContain(`and perhaps the next page at ${place}.`);
+    expect(err).toContain('`next` of the list in the provider file says where.');
+  });
+
+  it.each([
+    ['no key at all', {}],
+    ['null', { next: null, meta: { next: '/events?at=2' } }],
+    [
+      'other addresses',
+      { links: { self: '/events', first: '/events?at=1', prev: '/events?at=0' }, nextPollSeconds: 30 },
+    ],
+  ])('takes a page for the last one that has for the next page: %s', async (_what, more) => {
+    onGet = (_url, response) => page(response, [delivered('+447700900001')], more);
+    expect([(await fetchNow()).status, paths().length]).toEqual([0, 1]);
+  });
+
   it('asks an API that gives each event once until a page is empty, and keeps a page before it asks again', async () => {
     gateway('- { url: "{baseUrl}/events", events: [/items], once: true }');
     const pages = [[delivered('+447700900001')], [delivered('+447700900002')], []];
