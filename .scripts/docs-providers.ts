@@ -124,7 +124,7 @@ const WEBHOOK_SECRETS: Readonly<Record<string, string>> = {
   ed25519: 'the public key of the sender, in base64',
   basic: 'user:password, as in the settings of your account',
   bearer: 'the token that it sends',
-  path: 'the last segment of the URL in your account',
+  path: 'the last segment of the URL that you write in your account: /webhooks/production/SECRET (openssl rand -hex 16 makes one)',
 };
 
 /** A proof that covers the URL needs it, and so does a request that names it. */
