@@ -33,15 +33,18 @@ export function briefText(
   // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;
   const { fall } = verdictOf(report, formats);
-  const came = [
-    ...(fall === null ? [] : [fall.replace(/ messages(?=,)|\.$/g, '')]),
-    ...causeLines(report.causes ?? [], 1, formats).slice(0, 1),
-    ...returnedWords(report, formats),
-  ];
+  const fell = fall === null ? [] : [fall.replace(/ messages(?=,)|\.$/g, '')];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
   // Before the cause: a line without one of its counts would not add up.
   const first = firstLine(report, now, formats, room);
-  const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
+  const left = room - first.length;
+  const most = left - fell.join('').length - 2;
+  // Its beginning says more than nothing.
+  const causes = causeLines(report.causes ?? [], 1, formats)
+    .slice(0, 1)
+    .map((cause) => (cause.length > most && most >= CAUSE_LEAST ? `${cause.slice(0, most - 3)}...` : cause));
+  const came = joined('', [...fell, ...causes, ...returnedWords(report, formats)], ', ', left);
+  const second = [came, advice].filter((part) => part !== '').join('; ');
   const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
   // Some locales have special spaces between thousands.
   return text.replace(/[\u00a0\u202f]/g, ' ');
@@ -75,6 +78,7 @@ function firstLine(report: Report, now: string, formats: Formats, room: number):
 }
 
 const NAMES_LEAST = 20;
+const CAUSE_LEAST = 25;
 
 /** Those at the front stay where there is no room for all. */
 const MOST_URGENT = ['unclear', 'notDelivered', 'notTried', 'waits', 'notSent', ...ENDS.slice(0, 2)] as const;

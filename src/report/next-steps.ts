@@ -48,10 +48,9 @@ export function nextSteps(
   if (left !== '' && state === 'running')
     advice.push({ text: `${left} The run goes on.`, command: `handbill report ${shellWord(report.run)}` });
   else if (left !== '' && halted?.command === null) advice.push({ text: left, command: null });
-  else if (left !== '') {
-    const text = `${left} Running again continues with them:`;
-    advice.push({ text, command: halted?.command ?? again });
-  }
+  // The step of a halt says how to go on.
+  else if (left !== '' && halted === null)
+    advice.push({ text: `${left} Running again continues with them:`, command: again });
   if (state !== 'running' && report.fallbacksDue !== undefined)
     advice.push(fallbackStep(report.fallbacksDue, again, formats));
   if (report.replies !== undefined && report.replies.review > 0)
@@ -246,9 +245,8 @@ const AMENDS: ReadonlySet<HaltRule> = new Set(['canary', 'refusals']);
 function doubtStep(report: Report, formats: Formats): NextStep {
   return {
     text:
-      `${formats.count(report.totals.inDoubt, 'recipient')} in doubt: the request may have reached the API, and no usable ` +
-      'answer came. handbill never sends to them again by itself. This shows who they are, how to find out, and how ' +
-      'to enter it:',
+      `${formats.count(report.totals.inDoubt, 'recipient')} in doubt: the API may have the message. handbill does not send ` +
+      'it again by itself. This shows who they are, and what to do:',
     command: `handbill doubt list ${shellWord(report.run)}`,
   };
 }

@@ -63,8 +63,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
     'Check `baseUrl` and the network: a login page or a proxy may have answered. `handbill doubt list` shows who may have the message.',
   tls: 'Check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
-  doubt:
-    'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
+  doubt: 'Resolve the doubts (`handbill doubt list` says how), then send the rest.',
   refusals: 'Correct what the API refuses, and send again with --allow input-changed.',
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait. Set a lower `rate` for this environment in handbill.yaml, and send again later.',

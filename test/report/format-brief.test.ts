@@ -32,6 +32,15 @@ describe('two lines for a chat', () => {
       `hello (production, once): ${said[state]} - 2 of 5 sent, 3 not tried yet\nnext: handbill `,
     );
   });
+  it('cuts a cause that is longer than what is left', () => {
+    const cause =
+      'HTTP 422: Sender name Riverside is not registered for this destination, and was not registered before';
+    const causes = [{ outcome: 'rejected', reason: 'refused', cause, count: 821 }] as const;
+    const report = buildReport(RUN, [count({ outcome: 'rejected', reason: 'refused', count: 821 })], REQUESTS);
+    const text = briefText({ ...report, campaign: 'hello', occurrence: 'once', causes }, {});
+    expect(text.split('\n')[1]).toMatch(/^821 HTTP 422: Sender name Riverside .*\.{3}; next: handbill /);
+    expect(text.length).toBeLessThanOrEqual(BRIEF_LENGTH);
+  });
   it('is never longer, whatever the names and counts are', () => {
     const some = fc.nat(1e9);
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 });

@@ -61,7 +61,7 @@ describe('golden outputs', () => {
   });
   test.each([
     ['without trouble', 5, 'plain', PLAIN],
-    ['with steps and variants', 10, 'split', SPLIT],
+    ['with steps and variants', 9, 'split', SPLIT],
     ['in trouble, with six ends', 8, 'troubled', TROUBLED],
   ])('the end of a send %s, in %i lines', async (_, lines, name, report) => {
     const text = await collect(formatReport('text', report, [], { ...OPTIONS, short: true, currency: 'EUR' }));
