@@ -77,7 +77,7 @@ it.each([
     const halted = await run('send', 'hello');
     const { halt, run: id } = JSON.parse(halted.stdout);
     expect({ status: halted.status, halt }).toMatchObject({ status: 5, halt: { at: place } });
-    expect(halt.message).toMatch(/ The answer was to hello\/people\.csv:8\.$/);
+    expect(halt.message).toMatch(/ The answer was to hello\/people\.csv:8\.(?: It says: .+)?$/);
     expect(halt.next).toMatch(/^\d+ messages of this run were accepted before, so it is probably this recipient: /);
     if (first) continue;
     const text = (await runCommand(['report', id], { cwd: project.root })).stdout.replace(/\s+/g, ' ');
@@ -103,7 +103,7 @@ it('goes on without the recipient in doubt whose answer halted it', async () => 
   using project = projectWith(302);
   const run = () => runCommand(['send', 'hello', '--format', 'json'], { cwd: project.root });
   const { halt } = JSON.parse((await run()).stdout);
-  expect(halt.message).toMatch(/ The answer was to hello\/people\.csv:8\.$/);
+  expect(halt.message).toMatch(/ The answer was to hello\/people\.csv:8\.(?: It says: .+)?$/);
   expect(halt.next).toContain(
     'it is probably this recipient, who is in doubt: send again, and the others are sent to.',
   );
