@@ -9,7 +9,7 @@ import { budgetState, checkBudget } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
 import { decisions, duplicatesIn, skipsInvalid } from '../plan/decide.ts';
-import { createEstimator, type Estimate, readPriceList } from '../plan/estimate.ts';
+import { createEstimator, type Estimate, readPriceList, sumOf } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -306,10 +306,11 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   await collector.addAll(openListGuard(campaign, null, identity, { nowMs: options.now }).judge(stream.facts()));
   const worst = estimator.worst();
   await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseEstimate(campaign, estimate)]);
-  // Ignores what a budget has spent: a campaign above the whole of it fits into no period.
+  const ownMicros = sumOf([...worst.later].filter(([ms]) => ms < options.at));
+  // Ignores what a budget has spent, and rows whose time has come: a campaign above the whole of it fits into no period.
   for (const environment of campaign.project.environments.values()) {
-    const state = budgetState({ environment, campaign }, prices, options.now);
-    await collector.addAll(checkBudget(campaign, estimate, worst, state));
+    const state = budgetState({ environment, campaign }, prices, options.at);
+    await collector.addAll(checkBudget(campaign, estimate, worst, state && { ...state, ownMicros }));
   }
   return estimate;
 }

@@ -6,7 +6,7 @@ import type { Budget, Campaign, Environment, Project } from '../model.ts';
 import { type Formats, PLAIN } from '../report/locale.ts';
 import { addDays, createDayOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
-import type { Estimate, WorstRows } from './estimate.ts';
+import { type CostByTime, type Estimate, sumOf, type WorstRows } from './estimate.ts';
 import { exactly, hasCost, mostMicros, unknownCosts } from './limits.ts';
 
 interface Period {
@@ -91,7 +91,7 @@ export interface BudgetState extends Budget {
   readonly currency: string | null;
   /** Null: there is no ledger to ask. */
   readonly spentMicros: number | null;
-  /** In a run that is amended: the cost of recipients who are not sent to again. */
+  /** The cost of recipients who are not sent to: in a run that is amended, those sent to before. */
   readonly ownMicros: number;
 }
 
@@ -147,24 +147,40 @@ export function checkBudget(
   if (state === null || !hasCost(estimate)) return [];
   const unknown = unknownCosts(campaign, estimate, worst, limitOf(state));
   const costMicros = mostMicros(estimate);
-  return costMicros === null
-    ? unknown
-    : [...unknown, ...tooMuch(campaign, Math.max(0, costMicros - state.ownMicros), state)];
+  if (costMicros === null) return unknown;
+  const nowMicros = costMicros - sumOf(worst.later) - state.ownMicros;
+  return [...unknown, ...overspent(campaign, new Map([[0, nowMicros], ...worst.later]), state)];
 }
 
-/** For a run that continues: `costMicros` is the cost of its open recipients. */
-export function checkOpen(campaign: Campaign, costMicros: number, state: BudgetState | null): readonly Diagnostic[] {
-  if (state === null) return [];
-  return state.currency === null
-    ? unknownCosts(campaign, { costMicros: null, unpriced: 0 }, { unpriced: null }, limitOf(state))
-    : tooMuch(campaign, costMicros, state);
+/** For a run that continues: `costs` are those of its open recipients. */
+export function checkOpen(campaign: Campaign, costs: CostByTime, state: BudgetState): readonly Diagnostic[] {
+  if (state.currency === null)
+    return unknownCosts(campaign, { costMicros: null, unpriced: 0 }, { unpriced: null }, limitOf(state));
+  // A window may move messages to an earlier period than the times of their rows say.
+  const counted = [...costs].filter(([ms]) => campaign.send.window === null || ms < state.endsMs);
+  return overspent(campaign, new Map(counted), state);
+}
+
+/** Compares this period with what is left of the budget, and each later one with the whole of it. */
+function overspent(campaign: Campaign, costs: CostByTime, state: BudgetState): readonly Diagnostic[] {
+  let last = { ...state, costMicros: 0 };
+  const periods = [last];
+  for (const [ms, costMicros] of [...costs].sort(([a], [b]) => a - b)) {
+    if (ms >= last.endsMs) {
+      const later = periodAt(state.per, ms, state.timeZone);
+      last = { ...state, ...later, period: later.name, spentMicros: 0, costMicros: 0 };
+      periods.push(last);
+    }
+    last.costMicros += costMicros;
+  }
+  return periods.flatMap((one) => tooMuch(campaign, one.costMicros, one));
 }
 
 function limitOf({ environment }: BudgetState) {
   return { limit: `the budget of ${environment}`, key: `environments.${environment}.budget` };
 }
 
-function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): readonly Diagnostic[] {
+function tooMuch({ file, recipients: { each } }: Campaign, costMicros: number, state: BudgetState) {
   const { environment, period, maxMicros, spentMicros, per } = state;
   const leftMicros = leftOf(state);
   if (costMicros <= leftMicros) return [];
@@ -173,10 +189,10 @@ function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): re
     spentMicros === null || isEver
       ? `the budget of ${environment} allows ${exactly(maxMicros, state)} ${EACH[per]}`
       : `the budget of ${environment} has ${exactly(leftMicros, state)} left in ${period} (${spentText(state)})`;
-  const message = `The plan may cost ${exactly(costMicros, state)}; ${allowed}.`;
+  const message = `The plan may cost ${exactly(costMicros, state)}${each === null ? '' : ` in ${period}`}; ${allowed}.`;
   const other = `send to fewer recipients, or raise environments.${environment}.budget.max in handbill.yaml`;
-  const hint = isEver ? `It fits into no period: ${other}.` : `Send it from ${nextText(state)} on, ${other}.`;
-  return [problem('over-budget', message, { at: { file }, hint })];
+  const untimed = isEver ? 'It fits into no period:' : `Send it from ${nextText(state)} on,`;
+  return [problem('over-budget', message, { at: { file }, hint: `${each ? `For ${period}:` : untimed} ${other}.` })];
 }
 
 /** A warning once four fifths of the budget are spent, before that a note; empty without a budget. */

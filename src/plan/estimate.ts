@@ -92,6 +92,21 @@ export interface WorstRows {
   readonly mostExpensive: { readonly line: number; readonly costMicros: number } | null;
   /** The first one with a message that has no price. */
   readonly unpriced: number | null;
+  /** The most that rows with a time (`send.each`) cost: those that wait, and without a forecaster also those to send. */
+  readonly later: CostByTime;
+}
+
+/** In millionths of the currency, by the moment from which the messages may go out, as `addAt` rounds it. */
+export type CostByTime = ReadonlyMap<number, number>;
+
+/** Rounds the moment, in ms since 1970, down to a quarter of an hour: in no time zone does a day begin within one. */
+export function addAt(costs: Map<number, number>, ms: number, costMicros: number): void {
+  const fromMs = ms - (ms % 900_000);
+  costs.set(fromMs, (costs.get(fromMs) ?? 0) + costMicros);
+}
+
+export function sumOf(costs: Iterable<readonly [ms: number, costMicros: number]>): number {
+  return [...costs].reduce((sum, [, costMicros]) => sum + costMicros, 0);
 }
 
 export function createEstimator(
@@ -122,6 +137,8 @@ export function createEstimator(
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
   const waiting = { recipients: 0, low: 0, high: 0 };
   const waitingParts = { low: 0, high: 0 };
+  const later = new Map<number, number>();
+  const { each } = campaign.recipients;
 
   const note = (message: StepMessage, line: number): void => {
     const messageParts = message.sms?.parts ?? 0;
@@ -140,7 +157,7 @@ export function createEstimator(
     if (mostExpensive === null || costMicros > mostExpensive.costMicros) mostExpensive = { line, costMicros };
   };
   /** Only the last step costs anything: the ones before it were refused. */
-  const addFallbacks = (decision: SendDecision, cost: number | null): void => {
+  const addFallbacks = (decision: SendDecision, cost: number | null): number => {
     let low = cost ?? 0;
     let high = low;
     let isPriced = cost !== null;
@@ -161,6 +178,7 @@ export function createEstimator(
     fallback.low += low;
     fallback.high += high;
     price(high, decision.line);
+    return high;
   };
   let opensAtMs = Number.POSITIVE_INFINITY;
   const addDeferred = ({ reason, line, mayGet, untilMs, recipient }: DeferDecision): void => {
@@ -186,6 +204,7 @@ export function createEstimator(
     waiting.recipients += 1;
     waiting.low += Math.min(...known);
     waiting.high += Math.max(...known);
+    if (each !== null && untilMs !== undefined) addAt(later, untilMs, Math.max(...known));
   };
   const addSend = (decision: SendDecision): void => {
     const messageParts = partsOf(decision);
@@ -201,7 +220,9 @@ export function createEstimator(
     } else if (prices !== null) lack(decision.line);
     note(decision, decision.line);
     if (decision.variant !== null) variants[decision.variant] = (variants[decision.variant] ?? 0) + 1;
-    if (campaign.fallbacks.length > 0) addFallbacks(decision, cost);
+    const most = campaign.fallbacks.length > 0 ? addFallbacks(decision, cost) : (cost ?? 0);
+    // `validate` decides without the clock: each row is sent, whenever its time is.
+    if (each !== null && forecaster === null) addAt(later, (decision.recipient.atMs ?? 0) - each.before.ms, most);
     const name = decision.recipient.country ?? 'other';
     const country = countries.get(name);
     if (country === undefined) countries.set(name, { messages: 1, parts: messageParts, costMicros: cost });
@@ -214,7 +235,7 @@ export function createEstimator(
 
   return {
     costOf,
-    worst: () => ({ above, mostExpensive, unpriced: firstUnpriced }),
+    worst: () => ({ above, mostExpensive, unpriced: firstUnpriced, later }),
     add(decision) {
       rows += 1;
       if (decision.decision === 'send') addSend(decision);

@@ -9,17 +9,18 @@ import {
   type ChangedRecipient,
   type Decision,
   type InputFile,
+  type OutcomeState,
   REPAIRABLE,
   type Retry,
   type WinnerState,
 } from '../model.ts';
-import { type BudgetState, budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
+import { budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
 import { formerNameProblem, knownCampaign } from '../plan/campaign-id.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import { type Elsewhere, openElsewhere, otherProvider } from '../plan/elsewhere.ts';
-import type { Estimate, Estimator } from '../plan/estimate.ts';
+import { addAt, type Estimate, type Estimator, sumOf } from '../plan/estimate.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -29,15 +30,17 @@ import { identityHash } from '../plan/settings.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import { leaveHint } from '../plan/standing-inputs.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
-import { beginOf, createWindowGate, lastOpeningAfter, lateAt } from '../plan/window.ts';
+import { beginOf, createWindowGate, lastOpeningAfter, lateAt, lateAtOf } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
 import { overRefusal as occurrenceOver } from '../schedule/occurrence.ts';
+import { timeInKey } from '../util/address-form.ts';
 import type { Meter } from '../util/long-work.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { iso } from '../util/time.ts';
+import { microsOf } from '../util/units.ts';
 import { STAYS_MS } from './canary.ts';
 import { countUnreached, joinReplies, resolveByReports } from './deliveries.ts';
 import { staleReports } from './fetched.ts';
@@ -280,7 +283,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
   const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign, nowMs);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
-  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, UNDECIDED), budget);
+  const tooMuch = budget === null ? [] : checkOpen(plan.campaign, costsIn(options, run, OPEN_OUTCOMES), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);
   const elsewhere = openElsewhere(plan, ledger);
   const outcomes = options.retry === 'rejected' ? [...OPEN_OUTCOMES, 'rejected' as const] : OPEN_OUTCOMES;
@@ -473,8 +476,8 @@ async function checkAndLoad(
   const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });
   const state = budgetState(plan, prices, nowMs, ledger);
   // An amended run's list also holds recipients who are not sent to again.
-  const budget: BudgetState | null =
-    state === null || existing === null ? state : { ...state, ownMicros: costIn(ledger, existing, SENT) };
+  const ownMicros = state && existing ? sumOf(costsIn(options, existing, ['accepted', 'in-doubt'])) : 0;
+  const budget = state && { ...state, ownMicros };
   const { ratePerSecond = null } = options;
   const forecaster = await createForecaster(plan, { nowMs, ratePerSecond });
   const checked = await checkList(plan, view, { prices, guard, budget, forecaster, allow }, (batch, estimator) => {
@@ -494,13 +497,22 @@ async function checkAndLoad(
   return { ...checked, toDo, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
 }
 
-const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'claimed']);
-
-/** Cost of the messages of these recipients, as far as it is known, in millionths of the currency. */
-function costIn(ledger: Pick<Ledger, 'counts'>, run: RunRecord, outcomes: ReadonlySet<string>): number {
-  return ledger
-    .counts(run)
-    .reduce((sum, { outcome, costMicros }) => sum + (outcomes.has(outcome) ? (costMicros ?? 0) : 0), 0);
+/** Cost of these recipients, as far as it is known: now, or with `send.each` at their times, without those too late. */
+function costsIn({ ledger, plan, nowMs }: PrepareOptions, run: RunRecord, outcomes: readonly OutcomeState[]) {
+  const costs = new Map<number, number>();
+  const { each } = plan.campaign.recipients;
+  if (each === null) {
+    for (const one of ledger.counts(run)) if (outcomes.includes(one.outcome)) addAt(costs, nowMs, one.costMicros ?? 0);
+    return costs;
+  }
+  const lateAtMs = lateAtOf(plan, run.startedAtMs ?? nowMs);
+  for (const batch of ledger.outcomes(run, { outcomes })) {
+    for (const { key, cost } of batch) {
+      const dueMs = (timeInKey(key ?? '') ?? nowMs) - each.before.ms;
+      if (lateAtMs(key ?? '') > nowMs) addAt(costs, dueMs, microsOf(cost ?? 0));
+    }
+  }
+  return costs;
 }
 
 /** A signal before the first request ends the start at once: nothing is in flight (failures.md, I2). */

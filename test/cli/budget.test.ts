@@ -67,6 +67,8 @@ function project({ messages, rows = ROWS, prices = 'GB,0.04', more = '', per = '
 }
 
 const cli = (at: TestProject, ...args: string[]) => runHere(args, { cwd: at.root, env: KEY });
+const cliAt = (at: TestProject, now: string, ...args: string[]) =>
+  runHere(args, { cwd: at.root, env: KEY, now: () => Date.parse(now) });
 const SEND = ['send', '--env', 'test', '--yes', '--format', 'json'];
 const sendHere = (at: TestProject, name: string) => cli(at, ...SEND, name);
 /** In a separate process: beside another, or to be killed. */
@@ -238,4 +240,100 @@ it('due leaves what does not fit, and the occurrence stays free', async () => {
   expect(text.stdout).toContain('not sent, because it costs more than is left of the budget.');
   expect(text.stdout + text.stderr).toContain('error[over-budget]: The plan may cost 8.00 EUR');
   expect((await cli(at, 'runs')).stdout).not.toContain(`${left[0]?.campaign}-`);
+});
+
+describe('rows with a time (`send.each`) count in the week of their time', () => {
+  /** Visits at noon of these days, by a list that was read on Monday; four messages a week. */
+  const visits = (days: readonly string[], more = ''): TestProject => {
+    const at = project({ messages: 4, rows: 0, per: 'week', more: `  each: { column: visit, before: 2h }\n${more}` });
+    at.write(
+      'campaigns/news/campaign.yaml',
+      'name: news\nchannel: sms\ntemplate: { text: Hi }\nrecipients: sure.csv\n',
+    );
+    at.write('campaigns/news/sure.csv', 'msisdn\n+447700900001\n');
+    const rows = days.map((day, i) => `+4477009${String(i).padStart(5, '0')},${day}T12:00:00Z\n`).join('');
+    const file = at.path('campaigns/sale/campaign.yaml');
+    const text = readFileSync(file, 'utf8').replace('send: { concurrency: 4 }', 'send:\n  concurrency: 4');
+    at.write('campaigns/sale/campaign.yaml', text);
+    at.write('campaigns/sale/people.csv', `msisdn,visit\n${rows}`);
+    return at;
+  };
+  const week = (monday: number, count: number) =>
+    Array.from({ length: count }, (_, i) => new Date(Date.UTC(2026, 10, monday + i)).toISOString().slice(0, 10));
+  /** Mondays are 30 November, 7 and 14 December 2026. */
+  const WEEKS = [...week(30, 4), ...week(37, 4), ...week(44, 4)];
+  const MONDAY = '2026-11-30T06:00:00Z';
+  const refusalsAt = async (at: TestProject) => {
+    const commands = [
+      ['validate', 'sale'],
+      ...['plan', 'preview'].map((name) => [name, 'sale', '--env', 'test']),
+      [...SEND, 'sale'],
+    ];
+    return await Promise.all(
+      commands.map(async (command) => {
+        const { status, stdout, stderr } = await cliAt(at, MONDAY, ...command);
+        return [command[0], status, /The plan may cost[^.]*\.\d\d EUR[^.]*\./.exec(stdout + stderr)?.[0]];
+      }),
+    );
+  };
+
+  it('three weeks of which each fits are sent, though not together, by a run that goes on', async () => {
+    using at = visits(WEEKS);
+    for (const command of [
+      ['validate', 'sale'],
+      ...['plan', 'preview'].map((name) => [name, 'sale', '--env', 'test']),
+    ]) {
+      const { status, stderr } = await cliAt(at, MONDAY, ...command);
+      expect([command[0], status, stderr]).toEqual([command[0], 0, expect.not.stringContaining('over-budget')]);
+    }
+    const sent: number[] = [];
+    for (const day of WEEKS) {
+      const { stderr } = await cliAt(at, `${day}T10:00:00Z`, ...SEND, 'sale');
+      expect(stderr).not.toContain('over-budget');
+      sent.push(seen);
+    }
+    expect(sent).toEqual(WEEKS.map((_, i) => i + 1));
+    expect(spentIn(at)).toBe(12);
+  });
+
+  it('validate leaves out rows whose time has passed, and what fits into no week is refused', async () => {
+    using at = visits([...WEEKS, ...WEEKS]);
+    expect((await cliAt(at, MONDAY, 'validate', 'sale')).status).toBe(2);
+    expect((await cliAt(at, '2026-12-19T06:00:00Z', 'validate', 'sale')).status).toBe(0);
+    const later = await cliAt(at, MONDAY, 'validate', 'sale', '--at', '2026-12-07T06:00:00Z');
+    expect(later.stderr).toContain('in 2026-W50');
+    expect(later.stderr).not.toContain('in 2026-W49');
+  });
+
+  it('a later week that is too much is refused, and named', async () => {
+    using at = visits([...WEEKS, '2026-12-13']);
+    const found = await refusalsAt(at);
+    const said = 'The plan may cost 0.20 EUR in 2026-W50; the budget of test allows 0.';
+    expect(found.map(([name, status]) => [name, status])).toEqual([
+      ['validate', 2],
+      ['plan', 2],
+      ['preview', 2],
+      ['send', 2],
+    ]);
+    for (const [name, , message] of found) expect([name, message]).toEqual([name, said]);
+    expect(seen).toBe(0);
+  });
+
+  it('a run that goes on is refused for what is left of this week, and not for what waits or has passed', async () => {
+    using at = visits(WEEKS);
+    await cliAt(at, MONDAY, ...SEND, 'sale');
+    // The first visit has passed: three of this week are left, and another campaign takes two of the four messages.
+    at.write('campaigns/news/sure.csv', 'msisdn\n+447700900001\n+447700900002\n');
+    expect((await cliAt(at, '2026-11-30T13:00:00Z', ...SEND, 'news')).status).toBe(0);
+    const refused = await cliAt(at, '2026-11-30T13:30:00Z', ...SEND, 'sale');
+    expect([refused.status, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'The plan may cost 0.12 EUR in 2026-W49; the budget of test has 0.08 EUR left in 2026-W49',
+      ),
+    ]);
+    // A day later one more has passed, and what is left fits.
+    const { stderr } = await cliAt(at, '2026-12-01T13:30:00Z', ...SEND, 'sale');
+    expect(stderr).not.toContain('over-budget');
+  });
 });

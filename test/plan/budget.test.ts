@@ -9,7 +9,7 @@ import {
   claimBudget,
   periodAt,
 } from '../../src/plan/budget.ts';
-import { createEstimator, type Estimate } from '../../src/plan/estimate.ts';
+import { addAt, createEstimator, type Estimate } from '../../src/plan/estimate.ts';
 
 const at = (text: string): number => Date.parse(text);
 
@@ -79,14 +79,15 @@ function where(per: Budget['per'] | null, max = 500) {
 
 const CAMPAIGN = {
   file: 'c.yaml',
-  recipients: { file: 'p.csv' },
+  recipients: { file: 'p.csv', each: null },
+  send: { window: null },
   limits: { maxRecipients: null, maxParts: null, maxCost: null },
   variants: [],
   fallbacks: [],
 } as unknown as Campaign;
 const NOON = at('2026-11-25T12:00:00Z');
 const EUR = { currency: 'EUR' };
-const WORST = { above: null, mostExpensive: null, unpriced: 7 };
+const WORST = { above: null, mostExpensive: null, unpriced: 7, later: new Map<number, number>() };
 
 function estimate(changes: Partial<Estimate>): Estimate {
   return { ...createEstimator(CAMPAIGN, null).result(), send: 10, currency: 'EUR', ...changes };
@@ -152,11 +153,77 @@ describe('a plan', () => {
   });
 
   it('that continues is compared with what is left', () => {
-    expect(checkOpen(CAMPAIGN, 380e6, state(120))).toEqual([]);
-    expect(checkOpen(CAMPAIGN, 381e6, state(120)).map(({ code }) => code)).toEqual(['over-budget']);
-    expect(checkOpen(CAMPAIGN, 0, budgetState(where('month'), null, NOON, null)).map(({ code }) => code)).toEqual([
-      'no-price',
+    const codesOf = (micros: number, of = state(120)) =>
+      of && checkOpen(CAMPAIGN, new Map([[NOON, micros]]), of).map(({ code }) => code);
+    expect(codesOf(380e6)).toEqual([]);
+    expect(codesOf(381e6)).toEqual(['over-budget']);
+    expect(codesOf(0, budgetState(where('month'), null, NOON, null))).toEqual(['no-price']);
+  });
+});
+
+describe('rows with a time (`send.each`)', () => {
+  const each = { column: 'visit', before: { ms: 0 }, timeZone: 'UTC' };
+  const visits = (window: object | null) =>
+    ({ ...CAMPAIGN, recipients: { ...CAMPAIGN.recipients, each }, send: { window } }) as unknown as Campaign;
+  const VISITS = visits(null);
+  /** Units of the currency at each moment. */
+  const costs = (units: Readonly<Record<string, number>>) => {
+    const all = new Map<number, number>();
+    for (const [moment, cost] of Object.entries(units)) addAt(all, at(moment), cost * 1e6);
+    return all;
+  };
+  /** Of a budget of 500 a week, of which 120 are spent in the week of Wednesday, 25 November 2026. */
+  const week = (spent: number | null = 120, timeZone = 'UTC') => {
+    const of = { ...where('week'), campaign: { project: { timeZone } } };
+    return budgetState(of, EUR, NOON, spent === null ? undefined : { spent: () => spent * 1e6 });
+  };
+  const planned = (units: Readonly<Record<string, number>>, now = 0, of = week()) => {
+    const later = costs(units);
+    const high = [...later.values()].reduce((sum, one) => sum + one, 0);
+    const given = estimate({ costMicros: now * 1e6, waiting: { low: 0, high }, deferred: { 'too-early': 1 } });
+    return checkBudget(VISITS, given, { ...WORST, later }, of).map(({ message, hint }) => `${message} ${hint}`);
+  };
+  const WEEKS = { '2026-11-29T23:59:59Z': 380, '2026-11-30T00:00:00Z': 500, '2026-12-13T23:59:59Z': 500 };
+
+  it('count in the period of their time: this one has what is left of the budget, each later one the whole', () => {
+    expect(planned(WEEKS)).toEqual([]);
+    expect(planned({ ...WEEKS, '2026-11-25T13:00:00Z': 1 })).toEqual([
+      'The plan may cost 381.00 EUR in 2026-W48; the budget of production has 380.00 EUR left in 2026-W48 (120.00 of ' +
+        '500.00 EUR spent). For 2026-W48: send to fewer recipients, or raise environments.production.budget.max in handbill.yaml.',
     ]);
+    expect(planned({ '2026-11-30T00:00:00Z': 500 }, 380)).toEqual([]);
+    expect(planned({ '2026-11-30T00:00:00Z': 500 }, 381)).toHaveLength(1);
+  });
+
+  it('that are too many in a later period are refused, and the error names it', () => {
+    const refused = [
+      'The plan may cost 501.00 EUR in 2026-W50; the budget of production allows 500.00 EUR a week. For 2026-W50: send ' +
+        'to fewer recipients, or raise environments.production.budget.max in handbill.yaml.',
+    ];
+    const units = { ...WEEKS, '2026-12-08T12:00:00Z': 1 };
+    expect(planned(units)).toEqual(refused);
+    expect(planned(units, 0, week(null))).toEqual(refused);
+  });
+
+  it('are in the period by the zone of the project', () => {
+    const units = { '2026-11-29T23:15:00Z': 381 };
+    expect(planned(units)).toHaveLength(1);
+    expect(planned(units, 0, week(120, 'Europe/Berlin'))).toEqual([]);
+    // A quarter of an hour holds a midnight of no zone: here it is at 18:15 UTC.
+    expect(planned({ '2026-11-29T18:14:59Z': 381 }, 0, week(120, 'Asia/Kathmandu'))).toHaveLength(1);
+    expect(planned({ '2026-11-29T18:15:00Z': 381 }, 0, week(120, 'Asia/Kathmandu'))).toEqual([]);
+  });
+
+  it('of a run that continues are compared in the same way, but a window may move those of a later period', () => {
+    const open = (units: Readonly<Record<string, number>>, window: object | null = null) => {
+      const of = week();
+      return of && checkOpen(visits(window), costs(units), of).map(({ message }) => message.slice(0, 41));
+    };
+    expect(open({ ...WEEKS, '2026-11-20T12:00:00Z': 0 })).toEqual([]);
+    const over = { '2026-11-24T12:00:00Z': 381, '2026-12-07T12:00:00Z': 501 };
+    const [now, later] = ['The plan may cost 381.00 EUR in 2026-W48;', 'The plan may cost 501.00 EUR in 2026-W50;'];
+    expect(open(over)).toEqual([now, later]);
+    expect(open(over, {})).toEqual([now]);
   });
 });
 

@@ -9,7 +9,7 @@ function saidOf(maxCost: number, costMicros: number): string[] {
   const campaign = { file: 'c.yaml', recipients: { file: 'p.csv' }, limits, variants: [], fallbacks: [] };
   const trusted = campaign as unknown as Campaign;
   const estimate = { ...createEstimator(trusted, null).result(), send: 1, costMicros, currency: 'EUR' };
-  const worst = { above: null, mostExpensive: { line: 2, costMicros }, unpriced: null };
+  const worst = { above: null, mostExpensive: { line: 2, costMicros }, unpriced: null, later: new Map() };
   return checkLimits(trusted, estimate, worst).map(({ message }) => message);
 }
 
