@@ -1,4 +1,5 @@
 /** The placeholders and the mappings of provider files, for docs/provider-file.md. A test compares them with the code. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { table } from './docs-markdown.ts';
 
 /** By the names in `VALUES` of src/providers/values.ts. */
@@ -65,15 +66,35 @@ export function notationSections(): readonly string[] {
   return [
     `## Placeholders\n\n${PLACEHOLDERS_INTRO}`,
     table(
-      ['placeholder', 'value'],
-      rows.map(([name, says]) => [`\`{${name}}\``, says]),
+      ['placeholder', 'value', 'used by'],
+      rows.map(([name, says]) => [`\`{${name}}\``, says, usedBy(placeholderOf(name))]),
     ),
     '## Mappings with a meaning',
     table(
-      ['form', 'meaning'],
-      Object.values(MAPPINGS).map(([form, says]) => [`\`${form}\``, says]),
+      ['form', 'meaning', 'used by'],
+      Object.entries(MAPPINGS).map(([name, [form, says]]) => [`\`${form}\``, says, usedBy(new RegExp(`\\${name}:`))]),
     ),
   ];
+}
+
+const FOLDER = new URL('../src/providers/', import.meta.url);
+const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml') && !name.endsWith('.examples.yaml'));
+const NAMED = 3;
+
+/** The providers that need it, from their files. */
+function usedBy(what: RegExp): string {
+  const users = FILES.filter((name) => what.test(readFileSync(new URL(name, FOLDER), 'utf8'))).map((name) =>
+    name.slice(0, -'.yaml'.length),
+  );
+  if (users.length === 0) return 'no provider here';
+  const rest = users.length > NAMED ? ` and ${users.length - NAMED} more` : '';
+  return `${users.slice(0, NAMED).join(', ')}${rest}`;
+}
+
+/** In braces, alone or as one of several. Names in capitals stand for any name. */
+function placeholderOf(name: string): RegExp {
+  const any = name.replace(/\.(?:NAME|KEY)$/, '\\.[^{}|\\s]+').replace(/\.(?=[a-z])/g, '\\.');
+  return new RegExp(`\\{(?:[^{}\\s]*\\|)?${any}(?:\\|[^{}\\s]*)?\\}`);
 }
 
 const PLACEHOLDERS_INTRO = `Texts under \`url\`, \`auth\`, \`headers\` and \`requests\` may hold them; values of a message are in \`requests\` only. A placeholder

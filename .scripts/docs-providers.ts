@@ -85,7 +85,7 @@ export function providerPage({ provider, text, examples }: Known): string {
     `## Set up\n\nIn \`handbill.yaml\`:`,
     block('yaml', environmentText('production', provider)),
     `Then \`handbill doctor --env production\` says what is missing, and [\`handbill send --test-to\`](../start.md#the-first-thing-to-send-a-test-to-yourself)
-sends one message to you. ${valuesText(provider)}`,
+sends one message to you. ${valuesText(provider)}${examples === undefined ? '' : ELSEWHERE}`,
     'To receive delivery reports and replies, add this to the environment, and run [`handbill listen`](../webhooks.md):',
     block('yaml', webhookText(provider, text)),
     `## What it can do\n\n${abilities({ provider, text, examples })
@@ -98,6 +98,11 @@ sends one message to you. ${valuesText(provider)}`,
     ...section('Sources', text.sources),
   );
 }
+
+/** For every provider but the default, whose URL begins with it. */
+const ELSEWHERE = `
+
+For another region or a test server, \`baseUrl: https://HOST\` in the environment replaces scheme, host and port of the URL.`;
 
 const DEFAULT_API = 'An environment without `provider` speaks it, and so does the [sandbox](../sandbox.md).';
 
