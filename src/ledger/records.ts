@@ -443,6 +443,8 @@ export interface Share {
   readonly fellBack: number;
   /** When the first window opens for waiting recipients, in ms since 1970; null: none waits. */
   readonly opensAtMs: number | null;
+  /** Earliest time for recipients that the API was too busy for, in ms since 1970; null: there are none. */
+  readonly limitedUntilMs: number | null;
 }
 
 export interface Pulse {
@@ -482,10 +484,14 @@ export interface WorkerStore {
   leave(id: string): void;
   workers(): WorkerRecord[];
 
-  /** Deletes shards of a former start, with their counts. */
-  forget(run: RunRecord): void;
   /**
-   * Cuts the pending rows into shards of so many recipients; there were none before.
+   * Deletes shards of a former start, with their counts. From now on a pending row with reason `rate-limited` waits for
+   * the next start.
+   * @param waits - also those of former starts: their time has not come
+   */
+  forget(run: RunRecord, waits?: boolean): void;
+  /**
+   * Cuts the pending rows that do not wait into shards of so many recipients; there were none before.
    * @param limit - recipients at most; null: all
    * @param facts - what a worker needs that is neither in the ledger nor in the files
    */

@@ -57,7 +57,6 @@ export function createProgress(): ProgressWithLatency {
   const figures: Figures = { posted: 0, retried: 0, finished, toDo: 0, waits: null };
   const times = createLatency();
   let longestMs: number | null = null;
-  let firstMs = Number.POSITIVE_INFINITY;
   return {
     figures,
     times,
@@ -67,18 +66,24 @@ export function createProgress(): ProgressWithLatency {
       finished[state] += 1;
     },
     opens(atMs) {
-      firstMs = Math.min(atMs, firstMs);
-      figures.opensAtMs = Math.min(firstMs, figures.limitedUntilMs ?? firstMs);
+      figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
     },
     asked(retryAfterMs) {
       if (retryAfterMs !== null) longestMs = Math.max(retryAfterMs, longestMs ?? 0);
     },
     limited(nowMs, waitMs = longestMs ?? LIMITED_MS) {
       figures.limitedUntilMs = Math.max(nowMs + waitMs, figures.limitedUntilMs ?? 0);
-      // All of them wait for the last of their times.
-      figures.opensAtMs = Math.min(firstMs, figures.limitedUntilMs);
     },
   };
+}
+
+/**
+ * When the first waiting recipient may be sent to, in ms since 1970; null: none waits. Those that the API was too busy
+ * for wait for the last of their times.
+ */
+export function firstOpeningMs({ opensAtMs, limitedUntilMs }: Figures): number | null {
+  const times = [opensAtMs, limitedUntilMs].filter((one) => one !== undefined);
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 /**
@@ -98,6 +103,7 @@ export function addFigures(
   const accepted = url !== null && progress.figures.finished.accepted > 0 ? [hash('sha256', url)] : [];
   const acceptedAt = [...new Set([...addressesIn(before), ...accepted])];
   const limitedUntilMs = Math.max(earlier('limitedUntilMs'), progress.figures.limitedUntilMs ?? 0);
+  const opensAtMs = firstOpeningMs(progress.figures);
   return {
     // Fewer than the run has begun: the figures of the others were never written.
     starts: earlier('starts') + 1,
@@ -106,7 +112,7 @@ export function addFigures(
     activeMs: earlier('activeMs') + Math.round(activeMs),
     latency: { ...latency.save() },
     ...(acceptedAt.length === 0 ? {} : { acceptedAt }),
-    ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
+    ...(opensAtMs === null ? {} : { opensAtMs }),
     ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
     ...(limitedUntilMs === 0 ? {} : { limitedUntilMs }),
     ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),

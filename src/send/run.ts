@@ -14,7 +14,7 @@ import {
   withUnreached,
 } from './deliveries.ts';
 import { createFirstPendingRows, createPendingRows, feed } from './producer.ts';
-import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
+import { addFigures, answersIn, type Figures, firstOpeningMs, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
 import type { PreparedStart } from './start.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
@@ -68,13 +68,14 @@ export async function sendRun(
   const isKnown = loaded !== null && plan.campaign.send.canary === null;
   const before = isKnown ? [] : ledger.steps(run);
   const began = timers.monotonicMs();
-  const part = sharing?.join(run, answersIn(before)) ?? null;
+  const waitsUntilMs = limitedUntilMs(begun, now());
+  const part = sharing?.join(run, answersIn(before), waitsUntilMs !== null) ?? null;
   const remembered = memory?.of(run, ledger) ?? null;
   const work = await openWork(start, run, api, answersIn(before), remembered, part?.shared ?? null);
   const { progress, groupCommit, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
-  const isWaiting = waitingRows(begun, progress, now());
+  const isWaiting = waitingRows(waitsUntilMs, progress, part !== null);
   const pendingRows = () =>
     createPendingRows(
       unreached > 0 ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign, now())) : pending,
@@ -131,20 +132,27 @@ export async function sendRun(
     end = conclude();
   }
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
-  const opensAtMs = all.figures.opensAtMs ?? null;
+  const opensAtMs = firstOpeningMs(all.figures);
   return { ...end, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
 }
 
-/** Recipients that the API was too busy for wait until the time that it gave. */
-function waitingRows(
-  { figures }: RunRecord,
-  progress: Pick<Progress, 'limited'>,
-  nowMs: number,
-): ((row: PendingRow) => boolean) | undefined {
+function limitedUntilMs({ figures }: RunRecord, nowMs: number): number | null {
   const untilMs = figures?.['limitedUntilMs'];
-  if (typeof untilMs !== 'number' || untilMs <= nowMs) return undefined;
+  return typeof untilMs === 'number' && untilMs > nowMs ? untilMs : null;
+}
+
+/**
+ * Recipients that the API was too busy for wait until the time that it gave. A shared start reads rows more than once:
+ * there, those of this start wait as well (`forget` of the worker store).
+ */
+function waitingRows(
+  untilMs: number | null,
+  progress: Pick<Progress, 'limited'>,
+  isShared: boolean,
+): ((row: PendingRow) => boolean) | undefined {
+  if (untilMs === null && !isShared) return undefined;
   return ({ isLimited }) => {
-    if (isLimited === true) progress.limited(untilMs, 0);
+    if (isLimited === true && untilMs !== null) progress.limited(untilMs, 0);
     return isLimited === true;
   };
 }

@@ -43,8 +43,9 @@ export function createShardPendingRows(
   const partFor = (shard: Shard): Part => ({
     shard,
     from: asked,
-    pendingRows: createPendingRows((after, limit) =>
-      pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow),
+    pendingRows: createPendingRows(
+      (after, limit) => pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow),
+      ({ isLimited }) => isLimited === true,
     ),
   });
 

@@ -46,8 +46,8 @@ interface SharedProducer extends Pick<RowsToSend, 'limit' | 'gate'> {
 export function createSharing(options: SharingOptions) {
   const { ledger, workers, worker, queue, now, timers } = options;
   return {
-    join(run: RunRecord, before: Omit<Answers, 'inDoubt'>) {
-      workers.forget(run);
+    join(run: RunRecord, before: Omit<Answers, 'inDoubt'>, areWaiting: boolean) {
+      workers.forget(run, areWaiting);
       const facts = { ...options.facts, before: { ...before } };
       const part = openPart({ ledger, workers, worker, run, queue, now, timers });
       return {
@@ -71,7 +71,7 @@ export function createSharing(options: SharingOptions) {
             shards.map(({ number }) => number),
           );
           await part.walk(work);
-          // Fallbacks that a report made due, and recipients that are not on the list any more: usually none.
+          // Fallbacks that a report made due, and recipients that wait or are not on the list any more: usually none.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
           if (!isAll) await feed({ pendingRows: pendingRows(), limit, gate: null }, work);
         },
@@ -157,7 +157,7 @@ function figuresOfAll(own: Figures, part: { readonly others: Share }): Figures {
       return own.retried + part.others.retried;
     },
     get finished() {
-      const all = { opens: () => undefined, figures: { ...own, finished: { ...own.finished } } };
+      const all = { ...createProgress(), figures: { ...own, finished: { ...own.finished } } };
       addShare(all, part.others);
       return all.figures.finished;
     },
@@ -360,6 +360,7 @@ export const NOTHING: Share = {
   firstSteps: 0,
   fellBack: 0,
   opensAtMs: null,
+  limitedUntilMs: null,
 };
 
 export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop): Share {
@@ -376,10 +377,11 @@ export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop
     firstSteps: counts.firstSteps,
     fellBack: counts.fellBack,
     opensAtMs: figures.opensAtMs ?? null,
+    limitedUntilMs: figures.limitedUntilMs ?? null,
   };
 }
 
-function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
+function addShare(to: Pick<Progress, 'figures' | 'opens' | 'limited'>, share: Share): void {
   const { figures } = to;
   const { finished } = figures;
   figures.posted += share.posted;
@@ -391,6 +393,7 @@ function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   finished.skipped += share.skipped;
   finished.deferred += share.deferred;
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
+  if (share.limitedUntilMs !== null) to.limited(share.limitedUntilMs, 0);
 }
 
 const CALL_BACK_LOOK_MS = 100;

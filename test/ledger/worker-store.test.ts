@@ -179,13 +179,14 @@ describe('a run', () => {
 
   it('is heard of by all who share it: what the others did, and what ended it', async () => {
     const { ledger, workers, run } = await stage(4);
-    expect(workers.pulse(worker('a'), run, did({ posted: 3, accepted: 2, inDoubt: 1 })).others).toEqual(NOTHING);
-    workers.pulse(worker('b'), run, did({ posted: 5, rejected: 4, opensAtMs: NOW + 7 }));
+    const first = did({ posted: 3, accepted: 2, inDoubt: 1, limitedUntilMs: NOW + 9 });
+    expect(workers.pulse(worker('a'), run, first).others).toEqual(NOTHING);
+    workers.pulse(worker('b'), run, did({ posted: 5, rejected: 4, opensAtMs: NOW + 7, limitedUntilMs: NOW + 8 }));
     expect(workers.pulse(worker('c'), run, NOTHING)).toEqual({
       state: 'running',
       halt: null,
       heldMs: 0,
-      others: did({ posted: 8, accepted: 2, inDoubt: 1, rejected: 4, opensAtMs: NOW + 7 }),
+      others: did({ posted: 8, accepted: 2, inDoubt: 1, rejected: 4, opensAtMs: NOW + 7, limitedUntilMs: NOW + 9 }),
     });
     ledger.turns(`run ${run.number}`, 1)?.hold(5000);
     expect(workers.pulse(worker('a'), run, NOTHING).heldMs).toBeGreaterThan(3000);

@@ -27,6 +27,16 @@ describe('the shards of a worker', () => {
     expect(todo.passed(false).map(({ number }) => number)).toEqual([1, 3]);
   });
 
+  it('leave out recipients that the API was too busy for', () => {
+    const pending = pendingBut(new Set(), 20);
+    const todo = createShardPendingRows((...asked) =>
+      pending(...asked).map((one) => (one.row === 11 ? { ...one, isLimited: true } : one)),
+    );
+    todo.add(shard(0, 10, 12));
+    expect(Array.from({ length: 20 }, (_, row) => row).filter((row) => todo.wants(row))).toEqual([10, 12]);
+    expect(todo.passed(true)).toHaveLength(1);
+  });
+
   it('wait for the next walk where they lie behind this one', () => {
     const todo = createShardPendingRows(pendingBut(new Set(), 100));
     todo.add(shard(5, 50, 59));

@@ -7,7 +7,7 @@ import type { Report } from '../../src/model.ts';
 import { openKeyring } from '../approval/keys.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
-import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
+import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
@@ -28,12 +28,15 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function api(answer: (number: number) => Answer = () => ({ status: 202 }), latencyMs = 40): Promise<Api> {
+async function api(
+  answer: (number: number, text: string) => Answer = () => ({ status: 202 }),
+  latencyMs = 40,
+): Promise<Api> {
   const requests: Api['requests'] = [];
   const made: Pick<Api, 'gate'> = { gate: Promise.resolve() };
   const server = createServer(async (incoming, outgoing) => {
     const text = await textOf(incoming);
-    const { status, headers } = answer(requests.length + 1);
+    const { status, headers } = answer(requests.length + 1, text);
     const [, reference = ''] = /"handbill":"([^"]+)"/.exec(text) ?? [];
     requests.push({ atMs: performance.now(), status, reference });
     await sleep(latencyMs);
@@ -246,6 +249,59 @@ it.runIf(FULL)('holds all workers back while the API asks one to wait', async ()
   const meanwhile = at.requests.filter(({ atMs }) => atMs > asked + 700 && atMs < asked + 2800);
   expect(meanwhile).toEqual([]);
 });
+
+it.each([{}, { 'retry-after': '900' }])(
+  'posts once to a recipient who was limited, and not again before the reported time: %o',
+  async (headers) => {
+    const at = await api((number) => (number === 12 ? { status: 429, headers } : { status: 202 }));
+    const instant = `${new Date(Date.now() - 60_000).toISOString().slice(0, 16)}:00Z`;
+    await using here = await stage(at, 12, `send: { attempts: 1 }\nschedule: { at: "${instant}" }`);
+    const args = ['--occurrence', instant];
+    const began = Date.now();
+    const first = await waiting(here.send(args));
+    expect(first).toMatchObject({ totals: { accepted: 11, pending: 1 }, requests: { posted: 12 } });
+    expect(Date.parse(first.opensAt ?? '')).toBeGreaterThanOrEqual(began + 900_000);
+    const { opensAt } = first;
+    const due = await here.scene.run(['due', '.', '--env', 'test', '--yes', '--format', 'json']);
+    expect(JSON.parse(due.stdout)).toMatchObject({ campaigns: [{ occurrence: instant, why: 'waiting' }] });
+    expect(await waiting(here.scene.start(['--format', 'json', ...args]))).toMatchObject({ opensAt });
+    expect(await waiting(here.send(args))).toMatchObject({ opensAt });
+    expect(at.requests.length).toBe(12);
+    await timePasses(here.ledger);
+    expect(await shared(here.send(args))).toMatchObject({ state: 'finished', totals: { accepted: 12 } });
+    expect(at.requests.length).toBe(13);
+  },
+);
+
+it('posts once to recipients who were limited in a canary or by any worker, and reports the last of their times', async () => {
+  const limited = [3, 70, 110].map(numberOf);
+  const at = await api((_number, text) => ({ status: limited.some((to) => text.includes(to.slice(1))) ? 429 : 202 }));
+  const canary = 'canary: { steps: [20], gate: { accepted: 90% } }';
+  await using here = await stage(at, 160, `send: { attempts: 1, concurrency: 2, ${canary} }`);
+  await here.worker();
+  const first = await waiting(here.send());
+  expect(first).toMatchObject({ totals: { accepted: 157, pending: 3 }, opensAt: expect.any(String) });
+  expect(await waiting(here.send())).toMatchObject({ opensAt: first.opensAt });
+  expect(at.requests.length).toBe(160);
+  await timePasses(here.ledger);
+  limited.length = 0;
+  expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 160 } });
+  expect(at.requests.length).toBe(163);
+});
+
+/** The report of a start that left recipients waiting. */
+async function waiting(running: RunningCli): Promise<Report> {
+  const { status, stdout, stderr } = await running.done;
+  const report = JSON.parse(stdout) as Report;
+  expect({ status, state: report.state, stderr }).toMatchObject({ status: 3, state: 'partial' });
+  return report;
+}
+
+/** The time that limited recipients wait for has come. */
+async function timePasses(ledger: string): Promise<void> {
+  await ask(ledger, 'UPDATE handbill.turns SET held_until = 0');
+  await ask(ledger, `UPDATE handbill.runs SET figures = jsonb_set(figures::jsonb, '{limitedUntilMs}', '1')::text`);
+}
 
 it.runIf(FULL)('stops at a signal to the process that began it, and goes on with the next start', async () => {
   await using here = await stage(await api(), 400, 'send: { concurrency: 3 }');

@@ -114,6 +114,7 @@ const SHARED_RUNS: readonly string[] = [
   first_steps BIGINT NOT NULL DEFAULT 0,
   fell_back BIGINT NOT NULL DEFAULT 0,
   opens_at BIGINT,
+  limited_until BIGINT,
   latency TEXT,
   PRIMARY KEY (list, worker)
 )`,

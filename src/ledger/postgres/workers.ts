@@ -45,10 +45,11 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
         .all()
         .map((row) => toWorker(row, recordOf)),
 
-    forget(run) {
+    forget(run, waits = false) {
       connection.write(0, 1, () => {
         statement(FORGET_SHARDS)(run.list);
         statement(FORGET_SHARES)(run.list);
+        if (!waits && run.starts > 1) statement(FORGET_LIMITS)(run.list);
       });
     },
     cut(run, rows, limit, facts) {
@@ -120,13 +121,15 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
 // In the order of the columns of `shares`.
 function valuesOf(share: Share): readonly (number | null)[] {
   const { posted, retried, accepted, rejected, failed, inDoubt } = share;
-  const { skipped, deferred, firstSteps, fellBack, opensAtMs } = share;
-  return [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack, opensAtMs];
+  const { skipped, deferred, firstSteps, fellBack, opensAtMs, limitedUntilMs } = share;
+  const counts = [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack];
+  return [...counts, opensAtMs, limitedUntilMs];
 }
 
 function shareOf(row: readonly Value[]): Share {
   const [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack] =
     row.map(Number);
+  const [opensAt = null, limitedUntil = null] = row.slice(10);
   return {
     posted: posted ?? 0,
     retried: retried ?? 0,
@@ -138,7 +141,8 @@ function shareOf(row: readonly Value[]): Share {
     deferred: deferred ?? 0,
     firstSteps: firstSteps ?? 0,
     fellBack: fellBack ?? 0,
-    opensAtMs: row[10] === null || row[10] === undefined ? null : Number(row[10]),
+    opensAtMs: opensAt === null ? null : Number(opensAt),
+    limitedUntilMs: limitedUntil === null ? null : Number(limitedUntil),
   };
 }
 
@@ -170,17 +174,17 @@ const PULSE = `WITH heard AS (
   ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at, list = excluded.list
 ), said AS (
   INSERT INTO shares AS s (list, worker, posted, retried, accepted, rejected, failed, in_doubt, skipped, deferred,
-    first_steps, fell_back, opens_at)
-  VALUES (?5, ?1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+    first_steps, fell_back, opens_at, limited_until)
+  VALUES (?5, ?1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
   ON CONFLICT (list, worker) DO UPDATE SET posted = excluded.posted, retried = excluded.retried,
     accepted = excluded.accepted, rejected = excluded.rejected, failed = excluded.failed, in_doubt = excluded.in_doubt,
     skipped = excluded.skipped, deferred = excluded.deferred, first_steps = excluded.first_steps,
-    fell_back = excluded.fell_back, opens_at = excluded.opens_at
+    fell_back = excluded.fell_back, opens_at = excluded.opens_at, limited_until = excluded.limited_until
 )
 SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE number = ?6),
   (SELECT held_until - now_ms() FROM turns WHERE name = 'run ' || ?6::bigint),
   sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped), sum(deferred),
-  sum(first_steps), sum(fell_back), min(opens_at) FROM shares WHERE list = ?5 AND worker <> ?1`;
+  sum(first_steps), sum(fell_back), min(opens_at), max(limited_until) FROM shares WHERE list = ?5 AND worker <> ?1`;
 
 const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
   UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
@@ -200,10 +204,13 @@ const WORKERS = `SELECT id, host, pid, lease_ms, joined_at, heard_at, heard_at +
 
 const FORGET_SHARDS = 'DELETE FROM shards WHERE list = ?';
 const FORGET_SHARES = 'DELETE FROM shares WHERE list = ?';
+const FORGET_LIMITS = `UPDATE recipients SET reason = NULL
+  WHERE list = ? AND state = 'pending' AND reason = 'rate-limited'`;
 
 const CUT = `INSERT INTO shards (list, number, first_row, last_row, state, offered_at, facts)
   SELECT ?1::bigint, (place - 1) / ?2::bigint, min(row), max(row), 'open', now_ms(), ?4
-  FROM (SELECT row, row_number() OVER (ORDER BY row) AS place FROM recipients WHERE list = ?1 AND state = 'pending') AS due
+  FROM (SELECT row, row_number() OVER (ORDER BY row) AS place FROM recipients WHERE list = ?1
+    AND state = 'pending' AND reason IS DISTINCT FROM 'rate-limited') AS due
   WHERE place <= ?3::bigint GROUP BY (place - 1) / ?2::bigint RETURNING number, first_row, last_row`;
 
 const FACTS = 'SELECT facts FROM shards WHERE list = ? LIMIT 1';
@@ -250,7 +257,7 @@ const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at
 const LEFT = `SELECT count(*) FROM shards WHERE list = ? AND state <> 'done'`;
 
 const SUM = `SELECT sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped),
-  sum(deferred), sum(first_steps), sum(fell_back), min(opens_at) FROM shares WHERE list = ?`;
+  sum(deferred), sum(first_steps), sum(fell_back), min(opens_at), max(limited_until) FROM shares WHERE list = ?`;
 
 const LATENCIES = 'SELECT latency FROM shares WHERE list = ? AND latency IS NOT NULL';
 
