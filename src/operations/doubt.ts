@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Channel, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
-import { lateAtOf } from '../plan/window.ts';
+import { lateAtOf } from '../plan/gate.ts';
 import { unspelled } from '../providers/reference.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
 import { countOf } from '../report/words.ts';

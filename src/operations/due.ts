@@ -18,10 +18,9 @@ import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.t
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { periodAt } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
-import { mostBeforeMs } from '../plan/gate.ts';
+import { lateAt, mostBeforeMs } from '../plan/gate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { settingsInputs } from '../plan/settings.ts';
-import { lateAt } from '../plan/window.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
 import {
   chooseDue,

@@ -3,8 +3,9 @@ import { type Formats, PLAIN } from '../report/locale.ts';
 import { iso } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import type { Forecaster } from './estimate.ts';
+import { lateAt } from './gate.ts';
 import { type Plan, rateOf } from './plan.ts';
-import { beginOf, createWindowGate, lateAt } from './window.ts';
+import { beginOf, createWindowGate } from './window.ts';
 
 /** Rows of the list that follow one another and have the same windows. */
 interface Rows {

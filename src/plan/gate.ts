@@ -1,5 +1,7 @@
 import type { EachTime, Recipient, SendSettings, Validity } from '../model.ts';
+import { timeInKey } from '../util/address-form.ts';
 import type { Calendar } from './calendar.ts';
+import type { Plan } from './plan.ts';
 
 export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
@@ -24,6 +26,25 @@ export interface GateBounds {
   readonly now: () => number;
   /** See `lateAt`. */
   readonly lateAtMs: number;
+}
+
+/**
+ * When it is too late for all rows, in ms since 1970: after `send.notAfter`, or at the end of a validity that does not
+ * count from the time of each row.
+ * @param startMs - the first start of the run, which dates a relative validity
+ */
+export function lateAt({ campaign: { send, validity, recipients } }: Pick<Plan, 'campaign'>, startMs: number): number {
+  const endMs = (send.notAfterMs ?? Number.POSITIVE_INFINITY) + 1;
+  if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return endMs;
+  return Math.min(endMs, validity.kind === 'until' ? validity.epochMs : startMs + validity.ms);
+}
+
+/** As `lateAt`, for the row with this key: with `send.each` its time, which is in the key, may come before. */
+export function lateAtOf({ campaign }: Pick<Plan, 'campaign'>, startMs: number): (key: string) => number {
+  const { validity, recipients } = campaign;
+  const { each } = recipients;
+  const endMs = lateAt({ campaign }, startMs);
+  return each === null ? () => endMs : (key) => Math.min(endMs, endOfRow(validity, each, timeInKey(key) ?? endMs));
 }
 
 /** For an opening when it is too late. */

@@ -1,8 +1,7 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
-import { timeInKey } from '../util/address-form.ts';
 import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
-import { type Closed, endOfRow, type GateBounds, type WindowGate, whyLate } from './gate.ts';
+import { type Closed, type GateBounds, type WindowGate, whyLate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** The state of one recipient holds for all of them, until it changes. */
@@ -122,25 +121,6 @@ function createGroups(
     groups[id + 1] = made;
     return made;
   };
-}
-
-/**
- * When it is too late for all rows, in ms since 1970: after `send.notAfter`, or at the end of a validity that does not
- * count from the time of each row.
- * @param startMs - the first start of the run, which dates a relative validity
- */
-export function lateAt({ campaign: { send, validity, recipients } }: Pick<Plan, 'campaign'>, startMs: number): number {
-  const endMs = (send.notAfterMs ?? Number.POSITIVE_INFINITY) + 1;
-  if (validity === null || (validity.kind === 'duration' && recipients.each !== null)) return endMs;
-  return Math.min(endMs, validity.kind === 'until' ? validity.epochMs : startMs + validity.ms);
-}
-
-/** As `lateAt`, for the row with this key: with `send.each` its time, which is in the key, may come before. */
-export function lateAtOf({ campaign }: Pick<Plan, 'campaign'>, startMs: number): (key: string) => number {
-  const { validity, recipients } = campaign;
-  const { each } = recipients;
-  const endMs = lateAt({ campaign }, startMs);
-  return each === null ? () => endMs : (key) => Math.min(endMs, endOfRow(validity, each, timeInKey(key) ?? endMs));
 }
 
 /** When a run that has not begun will begin: at its instant, where that is later. */

@@ -21,7 +21,7 @@ import type {
   UnmatchedReason,
 } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
-import { lateAtOf } from '../plan/window.ts';
+import { lateAtOf } from '../plan/gate.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';

@@ -93,7 +93,7 @@ export const AHEAD: readonly Mutant[] = [
   {
     name: 'sent-after-its-validity',
     planted: 'a message that waited for its turn goes out when it is no longer valid',
-    file: 'src/plan/window.ts',
+    file: 'src/plan/gate.ts',
     was: ' : startMs + validity.ms);',
     is: ' : startMs + 9 * validity.ms);',
     proof: { in: 'send/late.test.ts', only: 'expires' },

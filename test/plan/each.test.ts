@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
+import { lateAt } from '../../src/plan/gate.ts';
 import { createPlan } from '../../src/plan/plan.ts';
-import { createWindowGate, lateAt } from '../../src/plan/window.ts';
+import { createWindowGate } from '../../src/plan/window.ts';
 import { openList } from '../../src/recipients/read.ts';
 import { isInvalidRow } from '../../src/recipients/recipient.ts';
 import { createProject } from '../helpers/project.ts';

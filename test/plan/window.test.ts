@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Recipient, SendWindow } from '../../src/model.ts';
+import { lateAt } from '../../src/plan/gate.ts';
 import { createPlan } from '../../src/plan/plan.ts';
-import { createWindowGate, lastOpeningAfter, lateAt } from '../../src/plan/window.ts';
+import { createWindowGate, lastOpeningAfter } from '../../src/plan/window.ts';
 import { createProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-22T12:00:00Z');

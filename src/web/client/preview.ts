@@ -331,4 +331,4 @@ const STEPS: Readonly<Record<string, number>> = {
 const PAGES: Readonly<Record<string, number>> = { PageDown: 1, PageUp: -1 };
 
 /** Older browsers show the page as it is without the script. */
-if ('DecompressionStream' in globalThis) void browse();
+if ('DecompressionStream' in globalThis && document.getElementById('browse') !== null) void browse();
