@@ -240,7 +240,6 @@ test('turns of an environment are taken by several from one row, none twice, and
   const began = performance.now();
   const first = one.take(5).inMs;
   expect(first).toBeLessThan(25);
-  expect(first).toBeGreaterThan(began - performance.now() - 25);
   // Behind the five of the other one, less what passed meanwhile.
   const [second, third] = [other.take(3).inMs, one.take(1).inMs];
   const passed = performance.now() - began;
