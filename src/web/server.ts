@@ -131,7 +131,7 @@ type Req = Context<Env>;
 
 const MAX_FORM_BYTES = 64 * 1024;
 /** Longest wait of a page for scans of lists; later results are an update. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 800;
 
 /** The routes. `startPages` has checked the host and the method. */
 function createPagesApp(needs: AppNeeds): Hono<Env> {

@@ -63,17 +63,17 @@ async function nextSection({ formats, nowMs }: View, campaign: Own | null): Prom
   );
   const words = scheduleWords(schedule);
   const expression = words === whenText(schedule) ? '' : ` · ${whenText(schedule)}`;
-  const list = html`<ul>${dates.map((ms) => html`<li>${formats.soon(ms, nowMs)}</li>`)}</ul>`;
+  const list = html`<ul>${dates.map((ms) => html`<li>${formats.when(ms, nowMs)}</li>`)}</ul>`;
   return section(
     'Next',
     html`<p>${words} <span class="soft">(${schedule.timeZone}${expression})</span></p>${dates.length === 0 ? html`<p>Not any more.</p>` : list}<p><a href="${address(['ahead'], { campaign: campaign.name })}">Play the coming days</a></p>`,
   );
 }
 
-function runsSection({ formats }: View, shown: readonly Judged[], total: number, currency: string | null): Html {
+function runsSection({ formats, nowMs }: View, shown: readonly Judged[], total: number, currency: string | null): Html {
   if (shown.length === 0) return empty('It was not sent yet.');
   const rows = shown.map(({ run, report, figures }) => {
-    const start = html`<span><a class="name" href="${address(['runs', run.id])}">${run.occurrence}</a><br><span class="soft">${run.environment} · ${formats.time(run.startedAtMs ?? run.createdAtMs)}</span></span>`;
+    const start = html`<span><a class="name" href="${address(['runs', run.id])}">${run.occurrence}</a><br><span class="soft">${run.environment} · ${formats.when(run.startedAtMs ?? run.createdAtMs, nowMs)}</span></span>`;
     if (figures === null) return [start, stateMark(report.state), formats.number(run.rows)];
     const { ends = endsOf(report), sms, totals } = report;
     const { replied, optedOut } = returnedOf(deliveriesOf(figures.cameBack?.deliveries ?? []));

@@ -96,7 +96,7 @@ const COLUMNS = [
 ];
 
 function cells(
-  { formats }: View,
+  { formats, nowMs }: View,
   file: string,
   campaign: Campaign | null,
   diagnostics: readonly Diagnostic[],
@@ -120,7 +120,8 @@ function cells(
     refused === null
       ? schedule
       : html`<span>${schedule}<br><strong>The list would be refused:</strong> ${refused}</span>`,
-    last && html`<a href="${address(['runs', last.id])}">${formats.time(last.lastStartAtMs ?? last.createdAtMs)}</a>`,
+    last &&
+      html`<a href="${address(['runs', last.id])}">${formats.when(last.lastStartAtMs ?? last.createdAtMs, nowMs)}</a>`,
     campaign === null
       ? html`<span>${faults}: <code>handbill validate</code> says which</span>`
       : html`<span><a href="${preview}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults !== '' && html`<br><span class="soft">${faults}</span>`}</span>`,

@@ -216,7 +216,7 @@ function cells(view: View, run: RunRecord, doubt: DoubtLine, chosen: Chosen | un
     html`<span>${chosen !== undefined && box}${person}<br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
     reference && copied(reference),
     html`<span>${cause}${error !== null && html`<br><span class="soft">${error}</span>`}</span>`,
-    sinceMs && view.formats.time(sinceMs),
+    sinceMs && view.formats.when(sinceMs, view.nowMs),
   ];
 }
 

@@ -13,22 +13,38 @@ function createFormats(locale: string, timeZone: string) {
   const days = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone });
   const own = formatsIn(locale, timeZone);
   const dayOf = createDayOf(timeZone);
+  const shown = (
+    value: number | string | null,
+    write: (ms: number) => readonly [text: string, hasMonth: boolean],
+  ): Html => {
+    const ms = typeof value === 'string' ? Date.parse(value) : value;
+    if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
+    const iso = new Date(ms).toISOString();
+    const [text, hasMonth] = write(ms);
+    return html`<time datetime="${iso}" title="${own.instant(iso)}"${hasMonth && language}>${text}</time>`;
+  };
   return {
     ...own,
-    /** An instant near `nowMs`, to the minute: `tomorrow 09:00`, `Mon 23 Nov, 09:00`. */
-    soon(ms: number, nowMs: number): Html {
-      const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
-      const day = ahead === 0 ? '' : ahead === 1 ? 'tomorrow ' : `${days.format(ms)}, `;
-      return html`<time datetime="${new Date(ms).toISOString()}"${ahead >= 2 && language}>${day}${own.clock(ms)}</time>`;
-    },
     /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
-    time(value: number | string | null): Html {
-      const ms = typeof value === 'string' ? Date.parse(value) : value;
-      if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
-      return html`<time datetime="${new Date(ms).toISOString()}"${language}>${times.format(ms)}</time>`;
-    },
+    time: (value: number | string | null) => shown(value, (ms) => [times.format(ms), true]),
+    /** The same to the minute, as people say it at `nowMs`: `13:22` of today, `yesterday 13:22`, `Mon 23 Nov, 09:00`. */
+    when: (value: number | string | null, nowMs: number) =>
+      shown(value, (ms) => {
+        const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);
+        const near = NEAR.get(ahead);
+        if (near !== undefined) return [`${near}${own.clock(ms)}`, false];
+        return [ahead > 0 && ahead < FAR_DAYS ? `${days.format(ms)}, ${own.clock(ms)}` : times.format(ms), true];
+      }),
   };
 }
+
+const NEAR: ReadonlyMap<number, string> = new Map([
+  [-1, 'yesterday '],
+  [0, ''],
+  [1, 'tomorrow '],
+]);
+/** Further ahead, a day needs its year. */
+const FAR_DAYS = 180;
 
 const DEFAULT_LOCALE = 'en-GB';
 /** Most languages read from a header; browsers name a handful. */

@@ -88,7 +88,7 @@ function goingSection({ formats, nowMs }: View, going: readonly Judged[]): Html 
     const rate = one.perSecond;
     const leftMs = leftOf(one.report, rate);
     const bar = html`<div><progress max="${Math.max(1, of)}" value="${done}" aria-label="${one.run.name}: recipients done"></progress>${formats.number(done)} of ${formats.number(of)} (${formats.percent(done, of)})</div>`;
-    const end = leftMs !== null && html`<span>about ${formats.soon(nowMs + leftMs, nowMs)}</span>`;
+    const end = leftMs !== null && html`<span>about ${formats.when(nowMs + leftMs, nowMs)}</span>`;
     const pace = rate > 0 ? `${formats.rate(rate)} a second` : 'nothing in the last minute';
     return [who(one), bar, end, pace, runLink(one)];
   });
@@ -153,7 +153,7 @@ async function nextSection(
     for (const [nextMs = 0, ...more] of byDay) {
       const clocks =
         more.length > 3 ? `, ${more.length} more times` : more.map((ms) => `, ${formats.clock(ms)}`).join('');
-      const when = html`<span>${formats.soon(nextMs, nowMs)}${clocks}</span>`;
+      const when = html`<span>${formats.when(nextMs, nowMs)}${clocks}</span>`;
       days.push({ name, nextMs, cells: [when, campaignLink(name), about, words] });
     }
   }
@@ -212,7 +212,7 @@ async function moneySection(
 const MONEY = [{ title: 'Campaign' }, { title: 'Share', isRoomy: true }, { title: 'Cost', isFigure: true }];
 
 /** @param runs of the campaign, the newest first */
-function campaignCells({ formats }: View, one: Judged, runs: readonly RunRecord[], doubts: Counts): Cells {
+function campaignCells({ formats, nowMs }: View, one: Judged, runs: readonly RunRecord[], doubts: Counts): Cells {
   const { run, report, figures } = one;
   const unclear = runs.reduce((sum, { id }) => sum + (doubts.get(id) ?? 0), 0);
   const counts =
@@ -222,7 +222,7 @@ function campaignCells({ formats }: View, one: Judged, runs: readonly RunRecord[
   return [
     who(one),
     runLink(one),
-    formats.time(run.lastStartAtMs ?? run.createdAtMs),
+    formats.when(run.lastStartAtMs ?? run.createdAtMs, nowMs),
     formats.number(runs.length),
     counts,
     notDelivered(one, formats),

@@ -194,10 +194,10 @@ function form({ run, query, sort }: Shown, steps: readonly StepCount[], causes: 
   });
 }
 
-function list({ formats }: View, data: Shown, page: Page, total: number | null, names: Names): Html {
+function list(view: View, data: Shown, page: Page, total: number | null, names: Names): Html {
   const { run, query, sort, to } = data;
   const { rows, isFirst, stoppedAt } = page;
-  const { count, number } = formats;
+  const { count, number } = view.formats;
   const isCut = sort !== null && page.after === null && total !== null && total > SORTED_ROWS;
   const end =
     isCut &&
@@ -230,11 +230,11 @@ function list({ formats }: View, data: Shown, page: Page, total: number | null, 
   return html`${table(
     caption,
     columnsOf(data),
-    rows.map((row) => cells(formats, run, names, row)),
+    rows.map((row) => cells(view, run, names, row)),
   )}\n${far}\n${links}`;
 }
 
-function cells(formats: View['formats'], run: RunRecord, names: Names, row: Outcome): Cells {
+function cells({ formats, nowMs }: View, run: RunRecord, names: Names, row: Outcome): Cells {
   const { line, key, to, outcome, reason, delivery, variant, attempts, httpStatus, updatedAt } = row;
   const why = causeOf(row) ?? reason;
   const end = endOf(row);
@@ -248,7 +248,7 @@ function cells(formats: View['formats'], run: RunRecord, names: Names, row: Outc
     delivery,
     variant,
     attempts === 0 ? '' : html`<span>${formats.number(attempts)}${status}</span>`,
-    updatedAt && formats.time(updatedAt),
+    updatedAt && formats.when(updatedAt, nowMs),
   ];
 }
 

@@ -202,7 +202,7 @@ interface Sender {
 
 function cells(view: View, replies: Row, { run, label, campaigns }: Sender, stopEnds: ReplyRules['stopEnds']): Cells {
   const [{ from, text, answers, isSought, review, meaning: read, atMs, receivedAtMs }] = replies;
-  const { count, number, time } = view.formats;
+  const { count, number, when } = view.formats;
   const and = (more: number) => more > 0 && html`<br><span class="soft">and ${count(more, 'other')}</span>`;
   const at = run === null || answers === null ? null : ([run.id, answers.row] as const);
   const person = at === null ? address(['people'], { q: from }) : address(['people', ...at]);
@@ -214,7 +214,7 @@ function cells(view: View, replies: Row, { run, label, campaigns }: Sender, stop
     at === null
       ? html`<span class="soft">${isSought ? 'no known message' : 'not looked up yet'}</span>`
       : html`<span><a href="${address(['runs', at[0], 'recipients', at[1]])}">${run?.name}</a>${and(campaigns - 1)}</span>`,
-    time(atMs ?? receivedAtMs),
+    when(atMs ?? receivedAtMs, view.nowMs),
     meaning === 'review' && view.actions === 'on'
       ? decision(view, replies, label ?? from)
       : html`<span>${meaning === 'review' ? 'to read' : meaning}${scope}${review && html`<br><span class="soft">read by ${review.who}</span>`}</span>`,

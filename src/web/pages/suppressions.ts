@@ -182,10 +182,10 @@ function cells(
   return [
     html`<span data-key="${topic === '' ? who : `${who} ${topic}`}">${peopleLink(who)}</span>`,
     shownTopic(topic) ?? 'all',
-    untilMs === null ? 'without end' : html`<span>${formats.time(untilMs)}${over}</span>`,
+    untilMs === null ? 'without end' : html`<span>${formats.when(untilMs, nowMs)}${over}</span>`,
     source,
     reason,
-    formats.time(createdMs),
+    formats.when(createdMs, nowMs),
     removal(view, who, shownTopic(topic)),
   ];
 }
