@@ -136,7 +136,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const db = connect(path, options, false);
     try {
       makeSchema(db, options.nowMs);
-      const connection = new SqliteConnection(path, db);
+      const connection = new SqliteConnection(path, db, options.isCopy);
       checkClock(connection, options.nowMs);
       return ledgerOver(connection);
     } catch (error) {

@@ -154,9 +154,11 @@ export class SqliteConnection implements Connection {
   readonly #place: () => Displacement;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #displaced: LedgerError | null = null;
+  readonly #isCopy: boolean;
 
-  constructor(path: string, db: DatabaseSync) {
+  constructor(path: string, db: DatabaseSync, isCopy = false) {
     this.path = path;
+    this.#isCopy = isCopy;
     this.#db = db;
     noteOpen(path);
     this.#place = rememberPlace(path);
@@ -238,7 +240,7 @@ export class SqliteConnection implements Connection {
     if (this.#displaced !== null || (when === undefined && clockMs < this.#lookedMs + LOOK_MS)) return this.#displaced;
     this.#lookedMs = clockMs;
     const how = this.#place();
-    if (how === null) return when === 'last' ? this.#damage() : null;
+    if (how === null) return when === 'last' && !this.#isCopy ? this.#damage() : null;
     this.#displaced = displaced(this.path, how);
     try {
       holdOff(this.path);
