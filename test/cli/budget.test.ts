@@ -237,7 +237,7 @@ it('due leaves what does not fit, and the occurrence stays free', async () => {
   expect(left.map(({ action, exit }) => [action, exit])).toEqual([['leave', 0]]);
   expect(seen).toBe(ROWS);
   const text = await due();
-  expect(text.stdout).toContain('not sent, because it costs more than is left of the budget.');
+  expect(text.stdout).toContain('not sent, because the budget has no room for it.');
   expect(text.stdout + text.stderr).toContain('error[over-budget]: The plan may cost 8.00 EUR');
   expect((await cli(at, 'runs')).stdout).not.toContain(`${left[0]?.campaign}-`);
 });

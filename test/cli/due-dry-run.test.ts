@@ -171,7 +171,7 @@ describe('an occurrence that is above the budget', () => {
       const { status, out } = await due('2026-11-23T08:30:05Z', how);
       expect([status, out]).toEqual([
         0,
-        `rent (2026-11-23T08:30:00Z): not sent, because it costs more than is left of the budget. ${words}\n`,
+        `rent (2026-11-23T08:30:00Z): not sent, because the budget has no room for it. ${words}\n`,
       ]);
     }
   });

@@ -69,4 +69,20 @@ export const OVERSPENDING: readonly Mutant[] = [
     is: 'return Math.max(0, maxMicros - 0 * (spentMicros ?? 0));',
     proof: { in: 'plan/budget.test.ts', only: 'that fits is not refused' },
   },
+  {
+    name: 'later-periods-share-what-is-left',
+    planted: 'a later period has what is left of this one, and not the whole budget',
+    file: 'src/plan/budget.ts',
+    was: 'period: later.name, spentMicros: 0, costMicros: 0 };',
+    is: 'period: later.name, costMicros: 0 };',
+    proof: { in: 'plan/budget.test.ts', only: 'each later one the whole' },
+  },
+  {
+    name: 'later-periods-have-no-limit',
+    planted: 'the costs of rows with a time are compared in this period alone',
+    file: 'src/plan/budget.ts',
+    was: 'return periods.flatMap((one) =>',
+    is: 'return periods.slice(0, 1).flatMap((one) =>',
+    proof: { in: 'plan/budget.test.ts', only: 'too many in a later period' },
+  },
 ];

@@ -174,7 +174,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
     const then = isInTime
       ? `It is due again when the next period begins, on ${begins}`
       : `It is missed unless the budget is raised: the next period begins on ${begins}`;
-    return `${name}: not sent, because it costs more than is left of the budget. ${then}.${missed}`;
+    return `${name}: not sent, because the budget has no room for it. ${then}.${missed}`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
