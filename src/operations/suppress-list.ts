@@ -222,7 +222,7 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
     const plain = answerOf(one, answered.found[i] ?? [], total === 0);
     return failing.length === 0 ? plain : { ...plain, unreachable: failing };
   });
-  return { checked: { addresses: count, ...state, files, problems, answers }, total };
+  return { checked: { addresses: count, ...state, files, problems, answers }, total, timeZone: project.timeZone };
 }
 
 function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete: boolean): SuppressionAnswer {

@@ -148,6 +148,11 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
+/** For a column whose title names the zone: `2026-11-21 10:00:00`. */
+export function wallTime(iso: string, timeZone: string): string {
+  return createFormats(null, timeZone).instant(iso).slice(0, '2026-11-21 10:00:00'.length);
+}
+
 /** An estimate is not precise to the second: `40 s`, `36 min`, `2 h 10 min`. */
 export function roughly(ms: number): string {
   const minutes = Math.round(ms / 60_000);

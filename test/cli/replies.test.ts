@@ -158,6 +158,15 @@ describe('handbill replies', () => {
     ).toEqual(ids);
   });
 
+  it('writes times as a clock in the zone of the project shows them, as do the other commands', async () => {
+    project.write('handbill.yaml', 'defaultCountry: GB\ntimeZone: Asia/Kolkata\n');
+    const { out } = await run();
+    expect(out).toContain('written (Asia/Kolkata)');
+    expect(out).toMatch(/^ *4 +2026-11-21 17:50 /m);
+    const person = await handbillHere(project.root, ['person', numberOf(1)], { now: () => NOW });
+    expect(person.out).toContain('2026-11-21 17:41:00 GMT+5:30  survey  answer');
+  });
+
   it('says the same as a function, as JSON that its schema describes, and as CSV', async () => {
     const replies = await listReplies(options());
     const { replies: shown, ...rest } = JSON.parse((await run('--format', 'json')).out);

@@ -15,7 +15,7 @@ import {
   userHere,
 } from '../../operations/doubt.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -65,6 +65,7 @@ function configureList(command: Command, context: CommandContext): void {
         width: context.tableWidth ?? context.width,
         full: given.full === true,
         resolved,
+        timeZone: reading.project.timeZone,
       });
       await writeResult(text, given, context);
     });
@@ -96,6 +97,7 @@ function configureResolve(command: Command, context: CommandContext): void {
     ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
   ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
+    const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
     const result = await recordVerdict(named, {
       ...given,
       ...optionsHere(context, given.ledger),
@@ -103,7 +105,7 @@ function configureResolve(command: Command, context: CommandContext): void {
       names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
       by: given.by ?? userHere(),
       confirm: async (question) => {
-        if (given.yes !== true || !quiet) context.err(stating(question, context.width));
+        if (given.yes !== true || !quiet) context.err(stating(question, context.width, timeZone));
         return given.yes === true || (await askYes('Type "yes" to record this', context));
       },
     });
@@ -143,12 +145,12 @@ function nameOf(line: string): string {
 
 const SHOWN = 20;
 
-function stating({ verdict, doubts }: ResolveDoubtsQuestion, width: number): string {
+function stating({ verdict, doubts }: ResolveDoubtsQuestion, width: number, timeZone: string): string {
   const [first] = doubts;
   if (first === undefined) return '';
   const { run, environment, occurrence } = first;
   const who = `${countOf(doubts.length, 'recipient')} of run ${safeLine(run)} (${safeLine(environment)}, ${safeLine(occurrence)})`;
-  const rows = doubtTable(doubts.slice(0, SHOWN), { full: false, resolved: false, width });
+  const rows = doubtTable(doubts.slice(0, SHOWN), { full: false, resolved: false, width, timeZone });
   const more = doubts.length > SHOWN ? `  ... and ${doubts.length - SHOWN} more.\n` : '';
   return `${who}: ${MEANING[verdict]}\n${rows}${more}`;
 }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
-import { countOf, instant, number } from '../../report/words.ts';
+import { wallTime } from '../../report/locale.ts';
+import { countOf, number } from '../../report/words.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
@@ -12,6 +13,7 @@ interface DoubtShown {
   /** Whole addresses and texts, and all recipients; `text` only. */
   readonly full: boolean;
   readonly resolved: boolean;
+  readonly timeZone: string;
 }
 
 /** The doubts of each run, newest run first; runs without any yield nothing. */
@@ -57,10 +59,10 @@ function heading(head: Doubt, count: number, shown: DoubtShown): string {
 /** Recipients in doubt, or their resolutions, as aligned lines; references and lines are never cut. */
 export function doubtTable(
   rows: readonly Doubt[],
-  shown: Pick<DoubtShown, 'full' | 'resolved' | 'width'>,
+  shown: Pick<DoubtShown, 'full' | 'resolved' | 'width' | 'timeZone'>,
   below: (row: number) => string = () => '',
 ): string {
-  const columns = (shown.resolved ? RESOLVED_COLUMNS : COLUMNS).filter(
+  const columns = (shown.resolved ? resolvedColumns(shown) : columnsOf(shown)).filter(
     ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
   );
   const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
@@ -118,13 +120,13 @@ const CHANNEL: DoubtColumn = {
 };
 const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
 
-const COLUMNS: readonly DoubtColumn[] = [
+const columnsOf = ({ timeZone }: Pick<DoubtShown, 'timeZone'>): readonly DoubtColumn[] => [
   LINE,
   ADDRESS,
   KEY,
   CHANNEL,
   REFERENCE,
-  { title: 'sent (UTC)', cell: ({ since }) => (since === null ? '' : instant(since).slice(0, SECONDS)) },
+  { title: `sent (${timeZone})`, cell: ({ since }) => (since === null ? '' : wallTime(since, timeZone)) },
   {
     ...REASON,
     shrink: true,
@@ -132,18 +134,18 @@ const COLUMNS: readonly DoubtColumn[] = [
   },
 ];
 
-const RESOLVED_COLUMNS: readonly DoubtColumn[] = [
+const resolvedColumns = ({ timeZone }: Pick<DoubtShown, 'timeZone'>): readonly DoubtColumn[] => [
   LINE,
   ADDRESS,
   KEY,
   CHANNEL,
   REASON,
   { title: 'resolved', cell: ({ verdict }) => verdict ?? '' },
-  { title: 'on (UTC)', cell: ({ resolvedAt }) => (resolvedAt === null ? '' : instant(resolvedAt).slice(0, SECONDS)) },
+  {
+    title: `on (${timeZone})`,
+    cell: ({ resolvedAt }) => (resolvedAt === null ? '' : wallTime(resolvedAt, timeZone)),
+  },
 ];
-
-/** As far as the seconds: `2026-11-21 09:00:00`. */
-const SECONDS = 19;
 
 /** How to find out their outcome, and the command for each answer. */
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {

@@ -4,10 +4,11 @@ import type { CommandContext } from '../../operations/context.ts';
 import { ERASE, type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { optionsHere, projectHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { failuresText } from '../../plan/unreachable.ts';
-import { countOf, instant } from '../../report/words.ts';
+import { createFormats, type Formats } from '../../report/locale.ts';
+import { countOf } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
@@ -45,9 +46,9 @@ async function run(address: string, flags: PersonFlags, context: CommandContext)
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
   const found = await person(address, optionsHere(context, flags.ledger));
-  await context.out(
-    flags.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found, proseWidth(context.width)),
-  );
+  if (flags.format === 'json') return await context.out(`${jsonText({ version: 1, ...found }, 2)}\n`);
+  const { timeZone } = (await projectHere(optionsHere(context, flags.ledger))).project;
+  await context.out(asText(found, proseWidth(context.width), createFormats(null, timeZone)));
 }
 
 async function erase(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
@@ -145,7 +146,7 @@ function isTyped({ given, address }: Person): boolean {
   return typed.length >= 6 && address.replace(/[\s()./-]/g, '').endsWith(typed.replace(/^0+/, ''));
 }
 
-function asText(found: Person, width: number): string {
+function asText(found: Person, width: number, formats: Formats): string {
   const { address, suppressed, entries, unreachable = [], messages, replies, unread, reports, mentions } = found;
   const active = entries.filter((entry) => entry.active);
   const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
@@ -160,9 +161,9 @@ function asText(found: Person, width: number): string {
         safeLine(`Unreachable in ${environment}: ${failuresText(failures, lastFailure)}`),
       ),
       `Messages    ${messages.length === 0 ? 'none' : messages.length}`,
-      ...messages.map(messageLine),
+      ...messages.map((message) => messageLine(message, formats)),
       `Replies     ${replies.length === 0 ? 'none' : replies.length}`,
-      ...replies.flatMap((reply) => replyLines(reply, width)),
+      ...replies.flatMap((reply) => replyLines(reply, width, formats)),
       `Reports     ${reports === 0 ? 'none' : reports}`,
       ...(unread.length === 0
         ? []
@@ -181,7 +182,7 @@ function onlyFor(topic: string | null, campaigns: readonly string[] | null): str
   return what.length === 0 ? '' : ` (only for ${what.join(', ')})`;
 }
 
-function messageLine({ campaign, environment, occurrence, outcome }: PersonMessage): string {
+function messageLine({ campaign, environment, occurrence, outcome }: PersonMessage, { instant }: Formats): string {
   const { channel, outcome: state, reason, delivery, updatedAt, inputs } = outcome;
   const at = typeof updatedAt === 'string' ? instant(updatedAt) : 'not sent';
   const facts = [state, reason, delivery, inputs === null ? null : `inputs ${inputs}`];
@@ -190,7 +191,8 @@ function messageLine({ campaign, environment, occurrence, outcome }: PersonMessa
   );
 }
 
-function replyLines({ at, receivedAt, campaign, meaning, text }: ReceivedReply, width: number): readonly string[] {
+function replyLines(reply: ReceivedReply, width: number, { instant }: Formats): readonly string[] {
+  const { at, receivedAt, campaign, meaning, text } = reply;
   const about = campaign === null ? '' : `  ${campaign}`;
   const said = safeLine(`${instant(at ?? receivedAt)}${about}  ${meaning}: ${maskText(text)}`);
   return wrap(said, width - 4).map((line, i) => `${i === 0 ? '  ' : '    '}${line}`);

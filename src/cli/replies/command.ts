@@ -3,7 +3,7 @@ import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, sayLedger } from '../../operations/project.ts';
+import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
 import {
   EXPORT_REPLIES,
   earlierText,
@@ -20,7 +20,8 @@ import {
   reviewReplies,
 } from '../../operations/replies.ts';
 import { unassignedSentences } from '../../operations/warnings.ts';
-import { countOf, instant } from '../../report/words.ts';
+import { createFormats } from '../../report/locale.ts';
+import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
@@ -28,7 +29,7 @@ import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
-import { formatReplies, textOf } from './formats.ts';
+import { formatReplies, type RepliesShown, textOf } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -79,12 +80,17 @@ function configureList(command: Command, context: CommandContext): void {
     ['handbill replies --meaning opt-out --format csv -o out.csv', ''],
   ]);
   list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
-    const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
+    const shown = await shownOf(given, context);
     const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
       await writeResult(formatReplies(given.format, replies, shown), given, context);
     };
     await readReplies(filtersOf(given, context), show, warnBy(context));
   });
+}
+
+async function shownOf(given: Pick<ReviewFlags, 'full' | 'ledger'>, context: CommandContext) {
+  const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+  return { full: given.full === true, width: context.tableWidth ?? context.width, timeZone };
 }
 
 const VERDICTS = ['opt-out', 'opt-in', 'answer'] as const;
@@ -129,7 +135,7 @@ function configureReview(command: Command, context: CommandContext): void {
     }
     const waiting = { ...optionsHere(context, given.ledger), meanings: ['review'] as const };
     if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
-    const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
+    const shown = await shownOf(given, context);
     await readReplies(
       waiting,
       async (replies) => {
@@ -162,10 +168,11 @@ const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', 
 /** One by one, oldest first: each answer is on the disk before the next question. */
 async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: CommandContext): Promise<void> {
   const replies = (await listReplies(waiting)).toReversed();
+  const shown = await shownOf(given, context);
   if (replies.length === 0) return await context.out('No replies wait for review.\n');
   let count = 0;
   for (const [i, reply] of replies.entries()) {
-    context.err(`\n${questionOf(reply, `${i + 1} of ${replies.length}`, given.full === true)}`);
+    context.err(`\n${questionOf(reply, `${i + 1} of ${replies.length}`, shown)}`);
     const answer = await askLine('[o]pt-out, [a]nswer, opt-[i]n, [s]kip, [q]uit', context);
     if (answer === '' || answer.startsWith('q')) break;
     const as = ANSWERS[answer.slice(0, 1)];
@@ -179,9 +186,9 @@ async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: Comm
   if (count > 0) await sayLedger(context, given.ledger);
 }
 
-function questionOf(reply: ReceivedReply, which: string, full: boolean): string {
+function questionOf(reply: ReceivedReply, which: string, { full, timeZone }: RepliesShown): string {
   const from = safeLine(full ? reply.from : mask(reply.from));
-  const at = instant(reply.at ?? reply.receivedAt);
+  const at = createFormats(null, timeZone).instant(reply.at ?? reply.receivedAt);
   const to = reply.campaign === null ? '' : `, to ${safeLine(reply.campaign)}`;
   return `${which} · ${from}, ${at}${to}\n  ${textOf(reply, true)}\n`;
 }

@@ -1,14 +1,16 @@
 import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
-import { countOf, instant, number } from '../../report/words.ts';
+import { wallTime } from '../../report/locale.ts';
+import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { type Column, displayWidth, table, wrap } from '../../util/table.ts';
 
-interface RepliesShown {
+export interface RepliesShown {
   readonly width: number;
   /** Whole addresses and texts, and all replies; `text` only. */
   readonly full: boolean;
+  readonly timeZone: string;
 }
 
 type Batches = Iterable<readonly ReceivedReply[]>;
@@ -38,11 +40,11 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
   if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} waiting for review: handbill replies review\n`;
 }
 
-function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
+function replyTable(replies: readonly ReceivedReply[], { full, width, timeZone }: RepliesShown): string {
   const texts = replies.map((reply) => textOf(reply, full));
   const rows = replies.map((reply, i) => [
     String(reply.id),
-    instant(reply.at ?? reply.receivedAt).slice(0, '2026-11-21 09:00'.length),
+    wallTime(reply.at ?? reply.receivedAt, timeZone).slice(0, '2026-11-21 09:00'.length),
     full ? reply.from : mask(reply.from),
     // An opt-out says what it is about, where that is a topic.
     reply.optsOutOf === null || reply.optsOutOf === 'everything'
@@ -51,14 +53,15 @@ function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesS
     reply.campaign ?? '',
     texts[i] ?? '',
   ]);
-  const whole = table(rows, COLUMNS, { width: Number.POSITIVE_INFINITY });
+  const columns = columnsOf(timeZone);
+  const whole = table(rows, columns, { width: Number.POSITIVE_INFINITY });
   // A narrow terminal has no room for a text beside the other columns.
   if (full || whole.split('\n').every((line) => displayWidth(line) <= width)) return whole;
   const below = (row: number): string =>
     wrap(texts[row] ?? '', Math.max(20, width - 4))
       .map((line) => `    ${line}\n`)
       .join('');
-  return table(rows, COLUMNS.slice(0, -1), { width, below });
+  return table(rows, columns.slice(0, -1), { width, below });
 }
 
 /** On one line, without control characters of a terminal. */
@@ -67,9 +70,9 @@ export function textOf({ text: written }: Pick<ReceivedReply, 'text'>, full: boo
   return full ? line : maskText(line);
 }
 
-const COLUMNS: readonly Column[] = [
+const columnsOf = (timeZone: string): readonly Column[] => [
   { title: 'id', align: 'right' },
-  { title: 'written (UTC)' },
+  { title: `written (${timeZone})` },
   { title: 'from' },
   { title: 'meaning' },
   { title: 'campaign', shrink: true },

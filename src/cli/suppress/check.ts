@@ -4,7 +4,8 @@ import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
 import { failuresText } from '../../plan/unreachable.ts';
-import { instant, number } from '../../report/words.ts';
+import { createFormats, type Formats } from '../../report/locale.ts';
+import { number } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
@@ -16,10 +17,10 @@ export async function checkAll(
   context: CommandContext,
 ): Promise<void> {
   const { out, err, exit, colour } = context;
-  const { checked, total } = await lookAtSuppressions({ ...optionsHere(context, given.ledger), addresses });
+  const { checked, total, timeZone } = await lookAtSuppressions({ ...optionsHere(context, given.ledger), addresses });
   if (given.format === 'json') await out(asJson(checked));
   else {
-    for (const one of checked.answers) await out(answerText(one));
+    for (const one of checked.answers) await out(answerText(one, createFormats(null, timeZone)));
     if (addresses.length === 0 && (given.quiet !== true || total > 0)) await out(asText(checked));
     complain({ err, colour }, checked.problems, { limit: 20, total });
   }
@@ -27,7 +28,8 @@ export async function checkAll(
 }
 
 /** The address is shown as it was given: who asks has it. */
-function answerText({ given, address, suppressed, entries, unreachable = [] }: SuppressionAnswer): string {
+function answerText(answer: SuppressionAnswer, formats: Formats): string {
+  const { given, address, suppressed, entries, unreachable = [] } = answer;
   const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
   const only = new Set(entries.flatMap(({ active, ...entry }) => (active ? onlyIn(entry) : [])));
   const verdict =
@@ -37,9 +39,12 @@ function answerText({ given, address, suppressed, entries, unreachable = [] }: S
     ({ environment, failures, lastFailure }) =>
       `  unreachable in ${safeLine(environment)}: ${failuresText(failures, lastFailure)}`,
   );
-  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ...failing, ''].join(
-    '\n',
-  );
+  return [
+    `${safeLine(given)}${also}: ${said}`,
+    ...entries.map((one) => `  ${entryText(one, formats)}`),
+    ...failing,
+    '',
+  ].join('\n');
 }
 
 /** The campaigns for which an entry counts, where it does not for all. */
@@ -48,7 +53,8 @@ function onlyIn({ campaigns, topic }: Pick<SuppressionEntry, 'campaigns' | 'topi
   return [campaigns === null ? `the topic ${topic}` : `${campaigns.join(', ')} (the topic ${topic})`];
 }
 
-function entryText({ list, line, topic, hashed, reason, since, until, source, active }: SuppressionEntry): string {
+function entryText(entry: SuppressionEntry, { instant }: Formats): string {
+  const { list, line, topic, hashed, reason, since, until, source, active } = entry;
   const end = until === null ? 'no end' : `${active ? 'until' : 'ended'} ${instant(until)}`;
   const facts = [
     ...(since === null ? [] : [`since ${instant(since)}`]),
