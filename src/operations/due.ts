@@ -685,9 +685,9 @@ async function seeSchedules(
       found.set(one, { fault });
     }
   }
-  if (options.dryRun === true) return found;
-  ledgers.close();
   const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen ? [] : [{ one, seen }]));
+  if (options.dryRun === true || isNew.length === 0) return found;
+  ledgers.close();
   for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {
     try {
       const isMade = group.some(({ one }) => mustExist(one.campaign.project));
