@@ -72,26 +72,6 @@ describe('duplicates', () => {
     expect(find(rowsOf([one, other]), false, 'contact')).toEqual([null, null]);
   });
 
-  it('name the line of the first row, and whether it says the same', () => {
-    const rows = [
-      { key: 'c-1', to: '+447700900011', text: 'Ada' },
-      { key: 'c-2', to: '+447700900011', text: 'Ada' },
-      { key: 'c-1', to: '+447700900011', text: 'Ada' },
-      { key: 'c-1', to: '+447700900012', text: 'Ada' },
-      { key: 'c-3', to: '+447700900012', text: 'Ravi' },
-      { key: 'c-4', to: '+447700900011', text: 'Zoe' },
-    ];
-    for (const kind of ['msisdn', 'email'] as const)
-      expect(find(rows, true, kind)).toEqual([
-        null,
-        { of: 'address', line: 2, isSame: true },
-        { of: 'key', line: 2, isSame: true },
-        { of: 'key', line: 2, isSame: false },
-        null,
-        { of: 'address', line: 2, isSame: false },
-      ]);
-  });
-
   it('are what a Map finds', () => {
     const text = fc.oneof(
       fc.integer({ min: 0, max: 50 }).map(String),
