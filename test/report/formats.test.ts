@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, it, test } from 'vitest';
 import type { Report } from '../../src/model.ts';
 import { formatReport, PRINT_FORMATS } from '../../src/report/formats.ts';
-import { CSV_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
+import { CSV_FIELDS } from '../../src/report/record.ts';
 import {
   collect,
   FELL_BACK,
@@ -99,24 +99,6 @@ describe('text', () => {
 });
 
 describe('jsonl', () => {
-  it('is the record of the contract, fields in that order', async () => {
-    const text = await collect(formatReport('jsonl', PLAIN, [[outcome({})]], OPTIONS));
-    expect(text).toBe(
-      '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-sms",' +
-        '"outcome":"accepted","reason":null,"attempts":1,"httpStatus":202,"messageId":"m-1","delivery":null,' +
-        '"updatedAt":"2026-11-21T09:00:00.500Z","inputs":null,"cause":null}\n',
-    );
-  });
-  it('is of the last step where a recipient fell back, with all of them in `steps`', async () => {
-    const text = await collect(formatReport('jsonl', SPLIT, [[FELL_BACK]], OPTIONS));
-    const record = JSON.parse(text);
-    expect(record).toMatchObject({ channel: 'sms', variant: 'A', reference: 'ref-sms', outcome: 'accepted' });
-    expect(record.steps).toMatchObject([
-      { channel: 'rcs', reference: 'ref-rcs', outcome: 'rejected', reason: 'fell-back', httpStatus: 422 },
-      { channel: 'sms', reference: 'ref-sms', outcome: 'accepted', reason: null, messageId: 'm-7', cost: 0.04 },
-    ]);
-    for (const step of record.steps) expect(Object.keys(step)).toEqual([...STEP_FIELDS]);
-  });
   test.each([
     ['accepted', 0.06, 0.06],
     ['in-doubt', 0.06, 0.06],
@@ -144,17 +126,6 @@ describe('csv', () => {
     expect(rows).toHaveLength(OUTCOMES_OF_ALL_KINDS.length + 1);
     expect(rows[1]?.[1]).toBe("'+447700900123");
     for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("(?:[^"]|"")*",){18}"(?:[^"]|"")*"$/);
-  });
-});
-
-describe('csv of a recipient who fell back', () => {
-  it('has the steps in one cell, and nothing there for the others', async () => {
-    const text = await collect(formatReport('csv', SPLIT, [[outcome({}), FELL_BACK]], OPTIONS));
-    const rows: Record<string, string>[] = parse(text, { columns: true });
-    expect(rows.map(({ channel, steps }) => [channel, steps])).toEqual([
-      ['sms', ''],
-      ['sms', 'rcs:rejected sms:accepted'],
-    ]);
   });
 });
 

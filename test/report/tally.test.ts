@@ -26,26 +26,6 @@ import {
 } from './examples.ts';
 
 describe('buildReport', () => {
-  it('adds up recipients, reasons, parts, encodings and prices', () => {
-    expect(TROUBLED.totals).toEqual({
-      recipients: 2000,
-      accepted: 1200,
-      rejected: 12,
-      failed: 1,
-      skipped: 20,
-      deferred: 0,
-      inDoubt: 5,
-      pending: 762,
-    });
-    expect(TROUBLED.reasons).toEqual({
-      rejected: { status: 12 },
-      failed: { connect: 1 },
-      skipped: { duplicate: 17, suppressed: 3 },
-      inDoubt: { timeout: 4, 'no-response': 1 },
-    });
-    // Rejected, skipped and pending ones were not sent: neither their parts nor their prices count.
-    expect(TROUBLED.sms).toEqual({ parts: 1435, encodings: { 'GSM-7': 1105, 'UCS-2': 100 }, cost: 60.9875 });
-  });
   it('has the most frequent reason first, then by name', () => {
     const of = (reason: string, n: number) => count({ outcome: 'skipped', reason, count: n });
     const { reasons } = buildReport(
@@ -79,26 +59,6 @@ describe('buildReport', () => {
     ['/srv/a:b@c/ledger.db', '/srv/a:b@c/ledger.db'],
   ])('the ledger %s is shown as %s', (ledger, shown) => {
     expect(buildReport({ ...RUN, ledger }, [], REQUESTS).ledger).toBe(shown);
-  });
-  it('counts each recipient once, by the last step, and what was sent on any of them', () => {
-    expect(SPLIT.totals).toEqual({
-      recipients: 10_092,
-      accepted: 1890,
-      rejected: 96,
-      failed: 0,
-      skipped: 104,
-      deferred: 8000,
-      inDoubt: 2,
-      pending: 0,
-    });
-    expect(SPLIT.reasons).toEqual({
-      rejected: { status: 96 },
-      skipped: { holdout: 100, suppressed: 4 },
-      deferred: { 'winner-undecided': 8000 },
-      inDoubt: { timeout: 2 },
-    });
-    // 36 + 38.4 for RCS, 12.4 + 14 + 0.08 for SMS: who was refused costs nothing.
-    expect(SPLIT.sms).toEqual({ parts: 662, encodings: { 'GSM-7': 652 }, cost: 100.88 });
   });
   it('has the steps and variants in the order of the campaign, or by number and name', () => {
     expect(SPLIT.steps?.map(({ channel }) => channel)).toEqual(['rcs', 'sms']);
