@@ -159,14 +159,7 @@ describe('a newsletter', async () => {
 });
 
 test.each<[label: string, markup: string, html: RegExp]>([
-  ['a value', '<mj-text>Hi {{name}}</mj-text>', />Hi \{\{name\}\}</],
   ['raw HTML', '<mj-text>{{{html}}}{{&amp}}</mj-text>', />\{\{\{html\}\}\}\{\{&amp\}\}</],
-  [
-    'a block in a text',
-    '<mj-text>{{#if a}}<b>x</b>{{else}}y{{/if}}</mj-text>',
-    /\{\{#if a\}\}<b>x<\/b>\{\{else\}\}y\{\{\/if\}\}/,
-  ],
-  ['a partial', '<mj-text>{{> footer}}</mj-text>', /\{\{> footer\}\}/],
   ['braces and signs in quotes', '<mj-text>{{x "}} < > &" \'"\'}}</mj-text>', /\{\{x "\}\} < > &" '"'\}\}/],
   ['quotes in an attribute', '<mj-button href="{{url "a"}}">x</mj-button>', /href="\{\{url "a"\}\}"/],
   [
