@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, BY_VOICE, onStep, unsupported } from './fallbacks.ts';
-import { fates, givenRun, open, scratchPath } from './scratch.ts';
-import { HELLO, loadRow, NOON, resultOf } from './values.ts';
+import { amendedRun } from './given.ts';
+import { claimAll, fates, givenRun, open, scratchPath } from './scratch.ts';
+import { loadRow, NOON, resultOf } from './values.ts';
 
 const LATER = NOON + 60_000;
 const INVALID = { state: 'skipped', reason: 'invalid-address' } as const;
@@ -14,11 +15,8 @@ function list(...rows: [key: string | null, changes?: Partial<LoadRow>][]): Load
   return rows.map(([key, changes], row) => loadRow(row, { key, line: row + 10, ...changes }));
 }
 
-function amended(ledger: Ledger, run: RunRecord, rows: readonly LoadRow[]): RunRecord {
-  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: LATER });
-  ledger.load(draft, rows);
-  return ledger.amend(run, draft, { inputs: [], nowMs: LATER });
-}
+const amended = (ledger: Ledger, run: RunRecord, rows: readonly LoadRow[]) =>
+  amendedRun(ledger, run, rows, { nowMs: LATER });
 
 /** What happens to a step after it was claimed. */
 type End = Partial<ResultRecord>;
@@ -147,11 +145,10 @@ describe('amend', () => {
   it('keeps the channel that a recipient was sent to on, and gives all others that of the new list', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['a', { channel: 'rcs' }], ['b', { channel: 'rcs' }], ['c', { channel: 'rcs' }]));
-    ledger.commit(
+    claimAll(
+      ledger,
       run,
-      [],
       [0, 2].map((row) => ({ row, step: 0, key: 'abc'.charAt(row), to: 'abc'.charAt(row) })),
-      NOON,
     );
     ledger.commit(run, [resultOf(0), resultOf(2)], [], NOON);
     const after = amended(ledger, run, list(['b'], ['a']));

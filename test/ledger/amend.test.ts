@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import { SKIP_REASONS } from '../../src/model.ts';
-import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { amendedRun } from './given.ts';
+import { claimAll, fates, givenRun, open, recordAll, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 
 const INPUT = { role: 'recipients', file: 'people.csv', sha256: 'cd'.repeat(32) } as const;
@@ -13,9 +14,7 @@ function list(...rows: [key: string | null, changes?: Partial<LoadRow>][]): Load
 }
 
 function amended(ledger: Ledger, run: RunRecord, rows: readonly LoadRow[]): RunRecord {
-  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: LATER });
-  ledger.load(draft, rows);
-  return ledger.amend(run, draft, { inputs: [INPUT], nowMs: LATER });
+  return amendedRun(ledger, run, rows, { inputs: [INPUT], nowMs: LATER });
 }
 
 /** Key and fate of every row, in list order. */
@@ -61,11 +60,10 @@ describe('amend', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['doubt'], ['gone']));
     const keys = ['doubt', 'gone'];
-    ledger.commit(
+    claimAll(
+      ledger,
       run,
-      [],
       keys.map((key, row) => ({ row, step: 0, key, to: key })),
-      NOON,
     );
     const doubt = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
     const results = keys.map((key, row) => resultOf(row, { ...doubt, textHash: `hash of ${key}` }));
@@ -101,33 +99,23 @@ describe('amend', () => {
       ),
     );
     const claim = (row: number, key: string) => ({ row, step: 0, key, to: key });
-    ledger.commit(
-      run,
-      [],
-      [
-        claim(0, 'accepted'),
-        claim(1, 'rejected'),
-        claim(2, 'doubt'),
-        claim(3, 'failed'),
-        claim(4, 'claimed'),
-        claim(10, 'gone accepted'),
-        claim(12, 'gone failed'),
-      ],
-      NOON,
-    );
-    ledger.commit(
-      run,
-      [
-        resultOf(0),
-        resultOf(1, { state: 'rejected', reason: 'status', httpStatus: 400 }),
-        resultOf(2, { state: 'in-doubt', reason: 'timeout' }),
-        resultOf(3, { state: 'failed', reason: 'dns', attempts: 3 }),
-        resultOf(10),
-        resultOf(12, { state: 'failed', reason: 'dns', attempts: 2 }),
-      ],
-      [],
-      NOON,
-    );
+    claimAll(ledger, run, [
+      claim(0, 'accepted'),
+      claim(1, 'rejected'),
+      claim(2, 'doubt'),
+      claim(3, 'failed'),
+      claim(4, 'claimed'),
+      claim(10, 'gone accepted'),
+      claim(12, 'gone failed'),
+    ]);
+    recordAll(ledger, run, [
+      resultOf(0),
+      resultOf(1, { state: 'rejected', reason: 'status', httpStatus: 400 }),
+      resultOf(2, { state: 'in-doubt', reason: 'timeout' }),
+      resultOf(3, { state: 'failed', reason: 'dns', attempts: 3 }),
+      resultOf(10),
+      resultOf(12, { state: 'failed', reason: 'dns', attempts: 2 }),
+    ]);
     const before = [...ledger.outcomes(run)].flat();
 
     const after = amended(

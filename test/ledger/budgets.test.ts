@@ -8,6 +8,7 @@ import type {
   RunIdentity,
   RunRecord,
 } from '../../src/ledger/records.ts';
+import { startedRun } from './given.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, NOON, resultOf, rows } from './values.ts';
 
@@ -34,9 +35,7 @@ function spent(ledger: Ledger, day = '2026-11-21'): number {
 
 /** A run of another campaign, or of another environment. */
 function otherRun(ledger: Ledger, changes: Partial<RunIdentity>): RunRecord {
-  const draft = ledger.beginLoad({ ...HELLO, ...changes }, { channel: 'sms', nowMs: NOON });
-  ledger.load(draft, rows(10));
-  return ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON }), NOON).run;
+  return startedRun(ledger, rows(10), changes);
 }
 
 const TRY_AGAIN: Partial<ResultRecord> = { state: 'pending', reason: 'rate-limited', httpStatus: 429, messageId: null };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ResultRecord, StepFacts } from '../../src/ledger/records.ts';
 import { BY_MAIL, BY_VOICE, fellBack, onStep, unsupported } from './fallbacks.ts';
-import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { fates, givenRun, open, recordAll, scratchPath } from './scratch.ts';
 import { claimOf, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const FOREVER = { reason: 'asked', untilMs: null, source: 'test', nowMs: NOON };
@@ -139,12 +139,12 @@ describe('a fallback', () => {
       const { ledger, run } = fellBack(6, [0, 1]);
       ledger.commit(run, [], [onStep(1, 0, BY_MAIL.to), ...[2, 4, 5].map(claimOf)], NOON);
       const failed = resultOf(4, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null });
-      ledger.commit(
-        run,
-        [resultOf(0, { step: 1, ...refused }), resultOf(2, refused), failed, resultOf(5, refused)],
-        [],
-        NOON,
-      );
+      recordAll(ledger, run, [
+        resultOf(0, { step: 1, ...refused }),
+        resultOf(2, refused),
+        failed,
+        resultOf(5, refused),
+      ]);
       ledger.defer(run, [{ row: 3, step: 0, reason: 'outside-window' }], NOON);
       return { ledger, run };
     };

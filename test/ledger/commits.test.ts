@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areShared, fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { areShared, fates, givenRun, open, recordAll, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const FOREVER = { reason: 'asked', untilMs: null, source: 'test', nowMs: NOON };
@@ -169,19 +169,14 @@ describe('results', () => {
     ledger.commit(run, [resultOf(4), resultOf(5, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
     // The lock was lost: another process starts while the requests are in flight.
     expect(ledger.start(run, NOON).recovered).toBe(4);
-    ledger.commit(
-      run,
-      [
-        resultOf(0),
-        resultOf(1, { state: 'rejected', reason: 'status', httpStatus: 400 }),
-        resultOf(2, { state: 'in-doubt', reason: 'no-response' }),
-        resultOf(3, { state: 'failed', reason: 'connect' }),
-        resultOf(4, { state: 'rejected', reason: 'status' }),
-        resultOf(5),
-      ],
-      [],
-      NOON,
-    );
+    recordAll(ledger, run, [
+      resultOf(0),
+      resultOf(1, { state: 'rejected', reason: 'status', httpStatus: 400 }),
+      resultOf(2, { state: 'in-doubt', reason: 'no-response' }),
+      resultOf(3, { state: 'failed', reason: 'connect' }),
+      resultOf(4, { state: 'rejected', reason: 'status' }),
+      resultOf(5),
+    ]);
     expect(fates(ledger, run)).toEqual([
       'accepted',
       'rejected(status)',

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
-import { givenRun, lookInto, open, scratchPath } from './scratch.ts';
-import { claimOf, HELLO, loadRow, NOON, resultOf, rows } from './values.ts';
+import { amendedRun } from './given.ts';
+import { claimAll, givenRun, lookInto, open, recordAll, scratchPath } from './scratch.ts';
+import { claimOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const END = { state: 'finished', halt: null, figures: null, nowMs: NOON } as const;
 
@@ -11,17 +12,15 @@ function ended(outcomes: readonly Partial<ResultRecord>[]) {
   const path = scratchPath();
   const ledger = open(path);
   const run = givenRun(ledger, rows(outcomes.length));
-  ledger.commit(
+  claimAll(
+    ledger,
     run,
-    [],
     rows(outcomes.length).map(({ row }) => claimOf(row)),
-    NOON,
   );
-  ledger.commit(
+  recordAll(
+    ledger,
     run,
     outcomes.map((outcome, row) => resultOf(row, outcome)),
-    [],
-    NOON,
   );
   return { ledger, run: ledger.finish(run, END), kept: () => keptIn(path) };
 }
@@ -102,9 +101,7 @@ test('a start tries the failed and the rejected again', () => {
 
 test('an amended run has the counts of its new list', () => {
   const { ledger, run, kept } = ended([{ state: 'accepted' }]);
-  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
-  ledger.load(draft, rows(3));
-  const amended = ledger.amend(run, draft, { inputs: [], nowMs: NOON });
+  const amended = amendedRun(ledger, run, rows(3));
   expect([kept(), words(ledger, amended)]).toEqual([null, ['1 accepted null', '2 pending null']]);
 });
 

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { child, fates, open, scratchFolder, whole } from './scratch.ts';
 import { HELLO, NOON } from './values.ts';
 
@@ -13,10 +14,7 @@ const canMount =
 
 async function steps(args: readonly string[], prefix: readonly string[]): Promise<Step[]> {
   const { text } = await whole(child('fill-disk.ts', args, prefix));
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Step);
+  return jsonLines<Step>(text);
 }
 
 test.skipIf(!canMount)('a full disk: what is in flight is recorded from the reserve, nothing is claimed', async () => {

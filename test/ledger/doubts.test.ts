@@ -1,7 +1,18 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DoubtVerdict, Resolution, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
-import { child, fates, firstLine, givenRun, killed, lockRun, open, placeOf, scratchPath } from './scratch.ts';
+import {
+  child,
+  fates,
+  firstLine,
+  givenRun,
+  killed,
+  lockRun,
+  open,
+  placeOf,
+  recordAll,
+  scratchPath,
+} from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
 const HOUR = 3_600_000;
@@ -66,11 +77,10 @@ describe('doubts', () => {
     const run = givenRun(ledger, rows(2500));
     const all = rows(2500).map(({ row }) => row);
     ledger.commit(run, [], all.map(claimOf), NOON);
-    ledger.commit(
+    recordAll(
+      ledger,
       run,
       all.map((row) => resultOf(row, row % 2 === 0 ? SILENT : {})),
-      [],
-      NOON,
     );
     const batches = [...ledger.doubts(run)];
     expect(batches.map((batch) => batch.length)).toEqual([1000, 250]);
@@ -349,12 +359,7 @@ test('a row whose attempts another process counted on is not claimed by one that
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 0 }], NOON)).toEqual(['taken']);
   expect(fates(ledger, run)).toMatchObject(['pending(rate-limited)']);
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['claimed']);
-  ledger.commit(
-    run,
-    [resultOf(0, { state: 'pending', reason: 'rate-limited', httpStatus: 429, attempts: 2 })],
-    [],
-    NOON,
-  );
+  recordAll(ledger, run, [resultOf(0, { state: 'pending', reason: 'rate-limited', httpStatus: 429, attempts: 2 })]);
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['taken']);
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 2 }], NOON)).toEqual(['claimed']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger, ReachRules } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
-import { open, scratchPath } from './scratch.ts';
+import { open, recordAll, scratchPath } from './scratch.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 const DAY = 86_400_000;
@@ -51,12 +51,7 @@ describe('a run that begins takes over what earlier ones have left', () => {
   it('failed ones too, which the next start would try again', () => {
     const ledger = open(scratchPath());
     const { run: older } = ledger.start(begin(ledger, 'one', [FIRST]), NOON);
-    ledger.commit(
-      older,
-      [resultOf(0, { from: 'pending', state: 'failed', reason: 'connect', messageId: null })],
-      [],
-      NOON,
-    );
+    recordAll(ledger, older, [resultOf(0, { from: 'pending', state: 'failed', reason: 'connect', messageId: null })]);
     ledger.finish(older, { state: 'partial', halt: null, figures: null, nowMs: NOON });
     begin(ledger, 'two', []);
     expect(states(ledger, older)).toEqual(['skipped removed']);
@@ -115,12 +110,7 @@ describe('who was sent to for a time', () => {
     const ledger = open(scratchPath());
     const { run: older } = ledger.start(begin(ledger, 'one', [FIRST, SECOND]), NOON);
     ledger.commit(older, [], [claimOf(FIRST), claimOf(SECOND)], NOON);
-    ledger.commit(
-      older,
-      [resultOf(0), resultOf(1, { state: 'in-doubt', reason: 'timeout', messageId: null })],
-      [],
-      NOON,
-    );
+    recordAll(ledger, older, [resultOf(0), resultOf(1, { state: 'in-doubt', reason: 'timeout', messageId: null })]);
     ledger.finish(older, { state: 'finished', halt: null, figures: null, nowMs: NOON });
     const newer = begin(ledger, 'two', []);
     expect(excluded(ledger, newer, FIRST)).toBe('one');

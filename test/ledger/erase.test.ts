@@ -5,6 +5,7 @@ import { createReference } from '../../src/plan/expand.ts';
 import { nationalDigits } from '../../src/recipients/phone.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { traceOf } from '../../src/util/address-trace.ts';
+import { amendedRun } from './given.ts';
 import { bytesOf, fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -154,13 +155,9 @@ test('an amended list keeps what became of the person, and rejected ones are not
   const run = eventful(ledger);
   const before = ledger.counts(run).reduce((sum, { count }) => sum + count, 0);
   ledger.purge.erase(erasure(run), LATER);
-  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: LATER });
   // Those who are left, in another order, and a new one.
-  ledger.load(
-    draft,
-    [3, 1, 0, 9].map((of, row) => loadRow(row, { key: keyOf(of), to: keyOf(of) })),
-  );
-  const amended = ledger.amend(run, draft, { inputs: [], nowMs: LATER });
+  const list = [3, 1, 0, 9].map((of, row) => loadRow(row, { key: keyOf(of), to: keyOf(of) }));
+  const amended = amendedRun(ledger, run, list, { nowMs: LATER });
   const outcomes = [...ledger.outcomes(amended)].flat();
   expect(outcomes.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(4);
   expect(outcomes.filter(({ key }) => key === null)).toMatchObject([

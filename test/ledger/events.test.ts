@@ -1,43 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
+import { deliveryOf, replyOf } from '../helpers/events.ts';
 import { open, scratchPath } from './scratch.ts';
 import { NOON } from './values.ts';
 
 const MINUTE = 60_000;
 
-function report(changes: Partial<DeliveryReport> = {}): DeliveryReport {
-  return {
-    kind: 'delivery',
-    reference: null,
-    messageId: 'm-1',
-    address: '+447700900001',
-    channel: null,
-    state: 'delivered',
-    word: 'DELIVRD',
-    cause: null,
-    error: null,
-    textHash: null,
-    atMs: NOON,
-    eventId: null,
-    ...changes,
-  };
-}
+const report = (changes: Partial<DeliveryReport> = {}): DeliveryReport =>
+  deliveryOf({ messageId: 'm-1', address: '+447700900001', word: 'DELIVRD', atMs: NOON, ...changes });
 
-function reply(text: string, meaning: Reply['meaning'], changes: Partial<Reply> = {}): Reply {
-  return {
-    kind: 'reply',
-    replyId: null,
-    reference: null,
-    messageId: null,
-    from: '+447700900001',
-    to: 'Riverside',
-    channel: null,
-    text,
-    meaning,
-    atMs: NOON,
-    ...changes,
-  };
-}
+const reply = (text: string, meaning: Reply['meaning'], changes: Partial<Reply> = {}): Reply =>
+  replyOf({ from: '+447700900001', to: 'Riverside', text, meaning, atMs: NOON, ...changes });
 
 const FACTS = { nowMs: NOON, source: 'webhook', environment: 'sandbox' };
 

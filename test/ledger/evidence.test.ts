@@ -4,16 +4,16 @@ import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports, unreachedRows } from '../../src/send/deliveries.ts';
+import { deliveryOf } from '../helpers/events.ts';
+import { givenOther } from './others.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
 const MINUTE = 60_000;
 const WEBHOOK = { nowMs: NOON + MINUTE, source: 'webhook', environment: 'sandbox' };
 
-function report(state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport {
-  const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
-  return { kind: 'delivery', ...nothing, textHash: null, eventId: null, word: null, state, atMs: NOON, ...changes };
-}
+const report = (state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport =>
+  deliveryOf({ state, atMs: NOON, ...changes });
 
 const referenceOf = (row: number): string => createReference(HELLO, 'sms')(keyOf(row));
 
@@ -138,11 +138,7 @@ describe('a report that quotes the text', () => {
     ['so long ago that no report can come any more', false, 80 * 60, 1],
   ])('ends no doubt where another message to the same address may be meant: %s', (_, hasId, minutes, count) => {
     const ledger = open(scratchPath());
-    const other = { ...HELLO, campaign: 'other' };
-    const draft = ledger.beginLoad(other, { channel: 'sms', nowMs: NOON });
-    ledger.load(draft, rows(2));
-    const loaded = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
-    const run = ledger.start(loaded, NOON).run;
+    const run = givenOther(ledger, rows(2));
     ledger.commit(run, [], [claimOf(1)], NOON);
     ledger.commit(run, [resultOf(1, { messageId: hasId ? 'm-7' : null })], [], NOON);
     const atMs = NOON + minutes * MINUTE;

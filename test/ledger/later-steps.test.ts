@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { BY_MAIL, fellBack, onStep } from './fallbacks.ts';
-import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { amendedRun } from './given.ts';
+import { claimAll, fates, givenRun, open, recordAll, scratchPath } from './scratch.ts';
 import { claimOf, NOON, resultOf, rows } from './values.ts';
 
 describe('later steps and everything else', () => {
@@ -24,11 +25,10 @@ describe('later steps and everything else', () => {
 
   it('what a process left claimed is in doubt, and a later step that failed is tried again', () => {
     const { ledger, run } = fellBack(3, [0, 1, 2]);
-    ledger.commit(
+    claimAll(
+      ledger,
       run,
-      [],
       [0, 1].map((row) => onStep(1, row, BY_MAIL.to)),
-      NOON,
     );
     ledger.commit(run, [resultOf(1, { step: 1, state: 'failed', reason: 'dns', attempts: 3 })], [], NOON);
     expect(ledger.start(run, NOON).recovered).toBe(1);
@@ -72,17 +72,15 @@ describe('later steps and everything else', () => {
     const fallen = Array.from({ length: 1500 }, (_, i) => i * 2);
     const { ledger, run } = fellBack(3200, fallen);
     const mail = fallen.filter((row) => row % 3 === 0);
-    ledger.commit(
+    claimAll(
+      ledger,
       run,
-      [],
       mail.map((row) => onStep(1, row, BY_MAIL.to)),
-      NOON,
     );
-    ledger.commit(
+    recordAll(
+      ledger,
       run,
       mail.map((row) => resultOf(row, { step: 1 })),
-      [],
-      NOON,
     );
     const found = (outcomes: readonly ('accepted' | 'rejected' | 'pending')[]) =>
       [...ledger.outcomes(run, { outcomes })].flat().map(({ row }) => row);
@@ -146,8 +144,6 @@ test('the winner is a fact of the run, and stays when the list is amended', () =
   const run = givenRun(ledger, rows(1));
   expect(run.winner).toBeNull();
   expect(ledger.setWinner(run, 'b')).toEqual({ ...run, winner: 'b' });
-  const draft = ledger.beginLoad(run, { channel: 'sms', nowMs: NOON });
-  ledger.load(draft, rows(2));
-  expect(ledger.amend(run, draft, { inputs: [], nowMs: NOON }).winner).toBe('b');
+  expect(amendedRun(ledger, run, rows(2)).winner).toBe('b');
   expect(open(path).findRun(run)?.winner).toBe('b');
 });

@@ -88,36 +88,6 @@ describe('a list that is loaded', () => {
     );
   });
 
-  it.each<[what: string, changes: Partial<LoadRow>]>([
-    ['parts', { parts: 2 }],
-    ['encoding', { encoding: 'UCS-2' }],
-    ['cost', { costMicros: 90_000 }],
-    ['no cost', { costMicros: null }],
-    ['line', { line: 9 }],
-    ['address', { to: 'elsewhere' }],
-    ['variant', { variant: 'b' }],
-    ['channel', { channel: 'rcs' }],
-    ['state', { state: 'skipped', reason: 'suppressed' }],
-    ['state but for the reason', { state: 'deferred' }],
-    ['reason', { reason: 'why' }],
-  ])('keeps what is different from the neighbours: %s', (_, changes) => {
-    const list = rows(12).map((row, n) =>
-      n === 6 ? { ...row, ...changes } : n > 6 ? { ...row, line: row.line + 3 } : row,
-    );
-    expect(loaded(list)).toEqual(asWritten(list));
-  });
-
-  it('has keys that JSON has escapes for, and those that look like something else', () => {
-    const keys = ['"', '\\', 'a\u0000b', '\n', '\ud800', '\u{1F600}', 'ü', '12', '1e3', 'null', '', ' '];
-    const list = keys.map((key, row) => loadRow(row, { key, to: key }));
-    expect(loaded(list)).toEqual(asWritten(list.map((row) => ({ ...row, ...wellFormed(row) }))));
-  });
-
-  it('has long stretches of rows that differ only in their keys', () => {
-    const list = rows(1000).map((row) => ({ ...row, costMicros: null }));
-    expect(loaded(list)).toEqual(asWritten(list));
-  });
-
   it('holds nothing of what came with a row that cannot be: all of it is undone', () => {
     const ledger = open(scratchPath());
     const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });

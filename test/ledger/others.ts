@@ -1,19 +1,11 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Cap, LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
-import { HELLO, NOON } from './values.ts';
-
-export interface OtherOptions extends Partial<RunIdentity> {
-  readonly isCounted?: boolean;
-  readonly nowMs?: number;
-}
+import type { Cap, LoadRow, RunRecord } from '../../src/ledger/records.ts';
+import { type RunFacts, startedRun } from './given.ts';
+import { NOON } from './values.ts';
 
 /** A run of another campaign, started; default: `other`, `once`, in the environment of `HELLO`. */
-export function givenOther(ledger: Ledger, list: readonly LoadRow[], options: OtherOptions = {}): RunRecord {
-  const { isCounted = true, nowMs = NOON, ...identity } = options;
-  const draft = ledger.beginLoad({ ...HELLO, campaign: 'other', ...identity }, { channel: 'sms', nowMs, isCounted });
-  ledger.load(draft, list);
-  const run = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs });
-  return ledger.start(run, nowMs).run;
+export function givenOther(ledger: Ledger, list: readonly LoadRow[], options: RunFacts = {}): RunRecord {
+  return startedRun(ledger, list, { campaign: 'other', ...options });
 }
 
 /** Ends a start, so that no process is at the run. */

@@ -6,6 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { LoadRow, NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
+import { amendedRun } from './given.ts';
 import { areShared, bytesOf, fates, givenRun, lockRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -195,10 +196,7 @@ test('what an amended list left behind in free pages is gone too', () => {
   const path = scratchPath();
   const ledger = open(path);
   const run = givenRun(ledger, rows(2000));
-  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
-  ledger.load(draft, rows(10));
-  const amended = ledger.amend(run, draft, { inputs: [], nowMs: NOON });
-  purged(ledger, amended);
+  purged(ledger, amendedRun(ledger, run, rows(10)));
   ledger.purge.rewrite();
   expect(bytesOf(path)).not.toContain('+4477009');
 });

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger, Reach, ReachRules } from '../../src/ledger/ledger.ts';
 import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
+import { amendedRun } from './given.ts';
 import { capOf, ended, givenOther, SAME_HASHES } from './others.ts';
-import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { fates, givenRun, open, recordAll, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const DAY = 86_400_000;
@@ -153,11 +154,10 @@ describe('the person', () => {
     const ledger = open(scratchPath());
     const other = givenOther(ledger, LIST);
     ledger.commit(other, [], claims, NOON);
-    ledger.commit(
+    recordAll(
+      ledger,
       other,
       [0, 1, 2].map((row) => resultOf(row)),
-      [],
-      NOON,
     );
     for (const live of [true, false]) {
       if (!live) ended(ledger, other);
@@ -260,9 +260,8 @@ describe('claims', () => {
     expect(claim(2)).toBe('frequency-cap');
     ended(theirs, again);
     // The list has another order now, so that row 0 is another recipient.
-    const draft = theirs.beginLoad(again, { channel: 'sms', nowMs: NOON });
-    theirs.load(draft, [loadRow(0, { key: keyOf(3) }), loadRow(1, { key: keyOf(2) }), loadRow(2, { key: keyOf(4) })]);
-    const amended = theirs.start(theirs.amend(again, draft, { inputs: [], nowMs: NOON }), NOON).run;
+    const list = [loadRow(0, { key: keyOf(3) }), loadRow(1, { key: keyOf(2) }), loadRow(2, { key: keyOf(4) })];
+    const amended = theirs.start(amendedRun(theirs, again, list), NOON).run;
     theirs.commit(amended, [], [{ ...claimOf(0), key: keyOf(3), to: keyOf(3) }], NOON);
     expect([claim(3), claim(4)]).toEqual(['frequency-cap', 'claimed']);
     expect(fates(mine, run).slice(1, 4)).toEqual([
@@ -302,9 +301,7 @@ it('an amended run counts as its new campaign says', () => {
   send(ledger, other, [resultOf(0)]);
   ended(ledger, other);
   expect(cappedRows(ledger, 1, capOf(1))).toEqual([]);
-  const draft = ledger.beginLoad(other, { channel: 'sms', nowMs: NOON, isCounted: true });
-  ledger.load(draft, rows(1));
-  ledger.amend(other, draft, { inputs: [], nowMs: NOON });
+  amendedRun(ledger, other, rows(1));
   expect(cappedRows(ledger, 1, capOf(1))).toEqual([0]);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openRunKeys } from '../../src/send/run-keys.ts';
 import { BY_MAIL, fellBack, onStep, unsupported } from './fallbacks.ts';
+import { amendedRun } from './given.ts';
 import { fates, givenRun, lockRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -82,9 +83,7 @@ describe('reading', () => {
     const run = givenRun(ledger, rows(2500));
     const reading = ledger.outcomes(run)[Symbol.iterator]();
     reading.next();
-    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
-    ledger.load(draft, rows(10));
-    ledger.amend(run, draft, { inputs: [], nowMs: NOON });
+    amendedRun(ledger, run, rows(10));
     expect(thrown(() => reading.next())).toMatchObject({ code: 'ledger-unusable', kind: 'busy' });
   });
 

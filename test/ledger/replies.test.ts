@@ -1,41 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { Joined, Ledger } from '../../src/ledger/ledger.ts';
-import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
+import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import type { Reply } from '../../src/model.ts';
 import { createReferences } from '../../src/plan/expand.ts';
+import { replyOf } from '../helpers/events.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
+import { amendedRun, endedRun, startedRun } from './given.ts';
 import { open, scratchPath } from './scratch.ts';
-import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
+import { claimOf, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const MINUTE = 60_000;
 
-function reply(text: string, changes: Partial<Reply> = {}): Reply {
-  return {
-    kind: 'reply',
-    replyId: null,
-    reference: null,
-    messageId: null,
-    from: keyOf(0),
-    to: null,
-    channel: null,
-    text,
-    meaning: 'answer',
-    atMs: NOON + 10 * MINUTE,
-    ...changes,
-  };
-}
+const reply = (text: string, changes: Partial<Reply> = {}): Reply =>
+  replyOf({ from: keyOf(0), text, atMs: NOON + 10 * MINUTE, ...changes });
 
 /** A run that sent to all recipients in it at an instant. */
 function sent(ledger: Ledger, campaign: string, list: readonly LoadRow[], atMs: number): RunRecord {
-  const identity: RunIdentity = { ...HELLO, campaign };
-  const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs: atMs });
-  ledger.load(draft, list);
-  const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: atMs }), atMs);
-  const to = list.map((row) => ({ row: row.row, step: 0, to: row.to ?? '', key: row.key ?? '' }));
-  ledger.commit(run, [], to, atMs);
-  const results = to.map(({ row }) => resultOf(row, { messageId: `${campaign}-${row}` }));
-  ledger.commit(run, results, [], atMs);
-  return ledger.finish(run, { state: 'finished', halt: null, figures: null, nowMs: atMs });
+  const ids = list.map(({ row }) => ({ messageId: `${campaign}-${row}` }));
+  return endedRun(ledger, list, ids, { campaign, nowMs: atMs });
 }
 
 const facts = (nowMs: number) => ({ nowMs, source: 'webhook', environment: 'sandbox' });
@@ -146,9 +128,7 @@ describe('the message that a reply answers', () => {
 
   it('is a message that may be there: not one that was refused, and of several steps the one that was sent', () => {
     const ledger = open(scratchPath());
-    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
-    ledger.load(draft, rows(3));
-    const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON);
+    const run = startedRun(ledger, rows(3));
     ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON);
     const results = [
       unsupported(0, { next: { ...BY_MAIL, to: 'Ada@Example.com' } }),
@@ -194,9 +174,8 @@ describe('the message that a reply answers', () => {
     const run = sent(ledger, 'first', rows(2), NOON);
     ledger.events.record([reply('yes', { from: keyOf(1) })], facts(NOON + 16 * MINUTE));
     join(ledger);
-    const draft = ledger.beginLoad({ ...HELLO, campaign: 'first' }, { channel: 'sms', nowMs: NOON });
-    ledger.load(draft, [loadRow(0, { key: keyOf(8) }), loadRow(1, { key: keyOf(9) }), loadRow(2, { key: keyOf(1) })]);
-    ledger.amend(run, draft, { inputs: [], nowMs: NOON + 17 * MINUTE });
+    const list = [loadRow(0, { key: keyOf(8) }), loadRow(1, { key: keyOf(9) }), loadRow(2, { key: keyOf(1) })];
+    amendedRun(ledger, run, list, { nowMs: NOON + 17 * MINUTE });
     expect(answers(ledger)).toEqual([null]);
     join(ledger);
     expect(answers(ledger)).toEqual(['first 2/0']);

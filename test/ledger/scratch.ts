@@ -10,7 +10,7 @@ import type { Ledger, LedgerOptions } from '../../src/ledger/ledger.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { type Bridge, openBridge } from '../../src/ledger/postgres/bridge.ts';
-import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
+import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import { shownLedger } from '../../src/util/ledger-address.ts';
 import { until } from '../helpers/cli.ts';
 import { HELLO, NOON } from './values.ts';
@@ -140,6 +140,16 @@ export function givenRun(ledger: Ledger, list: readonly LoadRow[], options: { st
   ledger.load(draft, list);
   const run = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
   return options.start === false ? run : ledger.start(run, NOON).run;
+}
+
+/** Claims at noon. */
+export function claimAll(ledger: Ledger, run: RunRecord, claims: readonly ClaimRequest[]): readonly string[] {
+  return ledger.commit(run, [], claims, NOON);
+}
+
+/** Records results at noon. */
+export function recordAll(ledger: Ledger, run: RunRecord, results: readonly ResultRecord[]): void {
+  ledger.commit(run, results, [], NOON);
 }
 
 /** `outcome` or `outcome(reason)` of every row, in list order. */

@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { outcomes } from '../../src/operations/report.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { placeOf } from './scratch.ts';
 
@@ -115,10 +116,7 @@ const SEND = 'send urgent --env';
 
 const rowsOf = async (here: TestProject): Promise<readonly Record<string, unknown>[]> => {
   const { out } = await handbill(here, 'report urgent --format jsonl');
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  return jsonLines(out);
 };
 
 /** Production accepts two and leaves one in doubt: it halts with three that are left. */

@@ -4,6 +4,7 @@ import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import type { Reply, ReplyMeaning } from '../../src/model.ts';
 import { createReferences } from '../../src/plan/expand.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
+import { startedRun } from './given.ts';
 import { fates, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
@@ -11,11 +12,8 @@ const MINUTE = 60_000;
 const FOREVER = { reason: null, untilMs: null, source: 'user', nowMs: NOON };
 
 /** A run of a campaign about this, started. */
-function given(ledger: Ledger, campaign: string, topic: string | null, list: readonly LoadRow[] = rows(3)): RunRecord {
-  const draft = ledger.beginLoad({ ...HELLO, campaign }, { channel: 'sms', nowMs: NOON, topic });
-  ledger.load(draft, list);
-  return ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON).run;
-}
+const given = (ledger: Ledger, campaign: string, topic: string | null, list: readonly LoadRow[] = rows(3)) =>
+  startedRun(ledger, list, { campaign, topic });
 
 function claim(ledger: Ledger, run: RunRecord, row: number): string | undefined {
   return ledger.commit(run, [], [claimOf(row)], NOON + 30 * MINUTE)[0];

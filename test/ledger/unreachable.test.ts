@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ledger, Reach } from '../../src/ledger/ledger.ts';
 import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
+import { deliveryOf } from '../helpers/events.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, rows } from './values.ts';
 
@@ -14,21 +15,9 @@ let eventIds = 0;
 function report(row: number, state: DeliveryState, daysAgo: number, changes: Partial<DeliveryReport> = {}) {
   eventIds += 1;
   const isGone = state !== 'delivered' && state !== 'read';
-  return {
-    kind: 'delivery',
-    reference: null,
-    messageId: `m-${eventIds}`,
-    address: keyOf(row),
-    channel: null,
-    state,
-    word: null,
-    cause: isGone ? 'gone' : null,
-    error: isGone ? '30005' : null,
-    textHash: null,
-    atMs: NOON - daysAgo * DAY,
-    eventId: `e-${eventIds}`,
-    ...changes,
-  } satisfies DeliveryReport;
+  const ids = { messageId: `m-${eventIds}`, eventId: `e-${eventIds}`, address: keyOf(row) };
+  const why = isGone ? { cause: 'gone', error: '30005' } : {};
+  return deliveryOf({ ...ids, state, ...(why as Partial<DeliveryReport>), atMs: NOON - daysAgo * DAY, ...changes });
 }
 
 function record(ledger: Ledger, reports: readonly DeliveryReport[], environment = 'sandbox', nowMs = NOON): void {

@@ -4,6 +4,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { HeldShards, RunRecord, Share, WorkerFacts, WorkerStore } from '../../src/ledger/records.ts';
 import { NOTHING } from '../../src/send/sharing.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
+import { startedRun } from './given.ts';
 import { claimOf, keyOf, resultOf, rows } from './values.ts';
 
 /*
@@ -31,10 +32,7 @@ async function stage(count: number): Promise<Stage> {
   const address = await freshDatabase();
   const ledger = openLedger(address, { mode: 'write', nowMs: NOW });
   open.push(ledger);
-  const draft = ledger.beginLoad(IDENTITY, { channel: 'sms', nowMs: NOW });
-  ledger.load(draft, rows(count));
-  const loaded = ledger.finishLoad(draft, { inputs: [], identityHash: 'i', nowMs: NOW });
-  const { run } = ledger.start(loaded, NOW);
+  const run = startedRun(ledger, rows(count), { ...IDENTITY, nowMs: NOW });
   const { workers } = ledger;
   if (workers === null) throw new Error('a shared ledger has workers');
   return { address, ledger, workers, run };
