@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { PROOFS, type Proof } from '../providers/webhook-proofs.ts';
 import { exchange } from '../webhook/sender.ts';
@@ -157,10 +158,7 @@ interface Row {
 
 async function rows(campaign = 'urgent'): Promise<ReadonlyMap<string, Row>> {
   const { out } = await run(`report ${campaign} --format jsonl`);
-  const all = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
+  const all = jsonLines<Row>(out);
   return new Map(all.map((row) => [row.to, row]));
 }
 

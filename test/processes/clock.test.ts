@@ -3,6 +3,7 @@ import process from 'node:process';
 import { describe, expect, it, vi } from 'vitest';
 import type { CliOptions } from '../helpers/cli.ts';
 import { until } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, pause, startApi } from './api.ts';
@@ -30,10 +31,7 @@ function clockOf(scene: Scene): { readonly options: Partial<CliOptions>; set(off
 /** When the outcomes were recorded, in the order in which they were received. */
 async function times(scene: Scene, api: Api): Promise<number[]> {
   const { stdout } = await scene.look(['report', '--format', 'jsonl']);
-  const rows = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { reference: string; updatedAt: string });
+  const rows = jsonLines<{ reference: string; updatedAt: string }>(stdout);
   const at = new Map(rows.map(({ reference, updatedAt }) => [reference, Date.parse(updatedAt)]));
   return readReceipts(api.receipts).map(({ reference }) => at.get(reference ?? '') ?? Number.NaN);
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { send } from '../../src/operations/send.ts';
@@ -7,6 +6,7 @@ import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { judgeReports } from '../../src/send/canary.ts';
 import { NOTHING_RETURNED, type Returned } from '../../src/send/deliveries.ts';
+import { deliveryOf, receive, replyOf } from '../helpers/events.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, reset, startRawServer } from '../helpers/raw-server.ts';
 
@@ -138,22 +138,16 @@ function optionsOf(project: TestProject, atMs: number) {
 }
 
 function report(row: number, state: DeliveryState, occurrence = 'once'): DeliveryReport {
-  const nothing = { messageId: null, address: null, channel: null, cause: null, error: null, textHash: null };
   const reference = createReference({ environment: 'live', campaign: 'hello', occurrence }, 'sms')(numberOf(row));
-  return { kind: 'delivery', ...nothing, reference, state, word: state, atMs: NINE + 1000, eventId: null };
+  return deliveryOf({ reference, state, word: state, atMs: NINE + 1000 });
 }
 
-function stop(row: number): Reply {
-  const ids = { replyId: null, reference: null, messageId: null, channel: null, to: null };
-  return { kind: 'reply', ...ids, from: numberOf(row), text: 'STOP', meaning: 'opt-out', atMs: NINE + 2000 };
-}
+const stop = (row: number): Reply =>
+  replyOf({ from: numberOf(row), text: 'STOP', meaning: 'opt-out', atMs: NINE + 2000 });
 
 /** What `listen` does with events. */
-function receive(project: TestProject, nowMs: number, events: readonly (DeliveryReport | Reply)[]): void {
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(events, { nowMs, source: 'webhook', environment: 'live' });
-  ledger.close();
-}
+const received = (project: TestProject, nowMs: number, events: readonly (DeliveryReport | Reply)[]): void =>
+  receive(project.path('.handbill/ledger.db'), events, { nowMs, environment: 'live' });
 
 const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const delivered = (from: number, to: number) => rows(from, to).map((row) => report(row, 'delivered'));
@@ -193,10 +187,10 @@ describe('a gate on delivery reports', () => {
     expect(first.said.reasons).toEqual({ deferred: { 'canary-undecided': 30 } });
     expect(first.stayed).toBeGreaterThanOrEqual(15);
     expect(Date.parse(first.said.opensAt ?? '')).toBeGreaterThanOrEqual(NINE + 120 * MINUTE);
-    receive(project, NINE + 99 * MINUTE, delivered(0, 7));
+    received(project, NINE + 99 * MINUTE, delivered(0, 7));
     // A later one looks once.
     expect(await start(project, 100)).toMatchObject({ posted: 0, state: 'partial', stayed: 0 });
-    receive(project, NINE + 101 * MINUTE, delivered(7, 8));
+    received(project, NINE + 101 * MINUTE, delivered(7, 8));
     const next = await start(project, 102);
     expect(next).toMatchObject({ posted: 10, exit: 0, state: 'partial' });
     expect(next.said.totals).toMatchObject({ accepted: 20, deferred: 20 });
@@ -208,7 +202,7 @@ describe('a gate on delivery reports', () => {
     const first = await start(project, 0);
     expect(first).toMatchObject({ posted: 10, exit: 5, state: 'halted' });
     expect(first.said.halt?.message).toContain('Nothing was reported');
-    receive(project, NINE + 60 * MINUTE, delivered(0, 9));
+    received(project, NINE + 60 * MINUTE, delivered(0, 9));
     expect(await start(project, 61)).toMatchObject({ posted: 30, exit: 0, state: 'finished' });
   });
 
@@ -224,7 +218,7 @@ describe('a gate on delivery reports', () => {
     await using api = await startApi();
     using project = given(api.url, '{ steps: 10, pause: 1h, gate: { optedOut: 10% } }');
     expect(await start(project, 0)).toMatchObject({ posted: 10, state: 'partial' });
-    receive(project, NINE + 5 * MINUTE, [stop(3), stop(8)]);
+    received(project, NINE + 5 * MINUTE, [stop(3), stop(8)]);
     const shut = await start(project, 61);
     expect(shut).toMatchObject({ posted: 0, exit: 5, state: 'halted' });
     expect(shut.said.halt?.message).toContain('20% of the first 10 accepted messages opted out (2)');
@@ -234,7 +228,7 @@ describe('a gate on delivery reports', () => {
     await using api = await startApi();
     using project = given(api.url, '{ steps: 10, pause: 1h, gate: { optedOut: 10% } }');
     expect(await start(project, 0)).toMatchObject({ posted: 10 });
-    receive(project, NINE + 5 * MINUTE, [stop(3), stop(30)]);
+    received(project, NINE + 5 * MINUTE, [stop(3), stop(30)]);
     const rest = await start(project, 61);
     // Number 30 was not sent to yet, and wrote before that: no opt-out of the canary.
     expect(rest).toMatchObject({ posted: 29, exit: 0, state: 'finished', said: { totals: { skipped: 1 } } });
@@ -245,7 +239,7 @@ describe('a gate on delivery reports', () => {
     using project = given(api.url, '{ steps: 10, gate: { accepted: 95%, delivered: 50%, wait: 2h } }');
     const first = await start(project, 0);
     expect(first).toMatchObject({ posted: 10, state: 'partial', said: { totals: { inDoubt: 1, deferred: 30 } } });
-    receive(project, NINE + 100 * MINUTE, delivered(0, 10));
+    received(project, NINE + 100 * MINUTE, delivered(0, 10));
     expect(await start(project, 101)).toMatchObject({ posted: 30, exit: 0, state: 'finished' });
   });
 
@@ -263,7 +257,7 @@ describe('a gate on delivery reports', () => {
     // The pause is over: it looks, and finds nothing.
     expect(await at(40)).toEqual(['continue null 0']);
     expect(await at(50)).toEqual(['leave waiting -']);
-    receive(
+    received(
       project,
       NINE + 55 * MINUTE,
       rows(0, 8).map((row) => report(row, 'read', occurrence)),

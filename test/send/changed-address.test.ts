@@ -6,6 +6,7 @@ import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { useApi } from '../helpers/api.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
@@ -47,18 +48,12 @@ const AT = { env: { KEY: 'secret' }, now: () => NOON, width: 400 };
 
 async function decisionsOf(here: TestProject): Promise<readonly Record<string, unknown>[]> {
   const { out } = await handbillHere(here.root, ['preview', 'hello', '--env', 'api', '--format', 'jsonl'], AT);
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return jsonLines<Record<string, unknown>>(out);
 }
 
 async function recordsOf(here: TestProject): Promise<readonly Record<string, unknown>[]> {
   const { out } = await handbillHere(here.root, ['report', 'hello', '--format', 'jsonl'], AT);
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return jsonLines<Record<string, unknown>>(out);
 }
 
 /** A campaign that was sent, then its list corrected. */

@@ -4,15 +4,12 @@ import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { foldDelivery } from '../../src/report/fold-delivery.ts';
 import { feedbackOf, messageOf, openDeliveries } from '../../src/send/deliveries.ts';
+import { deliveryOf } from '../helpers/events.ts';
 import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
 
-function report(changes: Partial<DeliveryReport>): DeliveryReport {
-  const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
-  const rest = { textHash: null, eventId: null, word: null, atMs: NOON };
-  return { kind: 'delivery', ...nothing, ...rest, state: 'delivered', ...changes };
-}
+const report = (changes: Partial<DeliveryReport>): DeliveryReport => deliveryOf({ atMs: NOON, ...changes });
 
 /** Four accepted messages with the ids `m-0` to `m-3`, and a fifth that was skipped. */
 function given() {

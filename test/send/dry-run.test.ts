@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
 import { recipientsIn, useApi } from '../helpers/api.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
@@ -54,11 +55,7 @@ async function dry(here: TestProject, args: readonly string[] = [], nowMs = NOON
 
 async function decisions(here: TestProject, args: readonly string[] = []): Promise<readonly string[]> {
   const { out } = await dry(here, ['--format', 'jsonl', ...args]);
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { decision: string; to: string })
-    .map(({ decision, to }) => `${decision} ${to}`);
+  return jsonLines<{ decision: string; to: string }>(out).map(({ decision, to }) => `${decision} ${to}`);
 }
 
 describe('send --dry-run', () => {

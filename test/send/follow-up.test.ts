@@ -14,6 +14,7 @@ import { createReference } from '../../src/plan/expand.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
 import type { OnEvent } from '../../src/send/event.ts';
 import { startCli, until } from '../helpers/cli.ts';
+import { deliveryOf, receive, replyOf } from '../helpers/events.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
 import { readReceipts } from '../oracle/receipts.ts';
@@ -92,29 +93,15 @@ function arrived(api: Api): readonly string[] {
   });
 }
 
-function record(here: TestProject, events: readonly (Reply | DeliveryReport)[], nowMs: number): void {
-  const ledger = openLedger(here.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(events, { nowMs, source: 'webhook', environment: 'test' });
-  ledger.close();
-}
+const record = (here: TestProject, events: readonly (Reply | DeliveryReport)[], nowMs: number): void =>
+  receive(here.path('.handbill/ledger.db'), events, { nowMs, environment: 'test' });
 
-function reply(sender: string, atMs: number, meaning: Reply['meaning'] = 'answer'): Reply {
-  const nothing = { replyId: null, reference: null, messageId: null, recipient: null, channel: null };
-  return {
-    kind: 'reply',
-    ...nothing,
-    from: sender,
-    to: null,
-    text: `Hi ${sender} ${atMs}`,
-    meaning,
-    atMs,
-  } as unknown as Reply;
-}
+const reply = (from: string, atMs: number, meaning: Reply['meaning'] = 'answer'): Reply =>
+  replyOf({ from, text: `Hi ${from} ${atMs}`, meaning, atMs });
 
 function failed(campaign: string, key: string, atMs: number): DeliveryReport {
   const reference = createReference({ environment: 'test', campaign, occurrence: 'once' }, 'sms')(key);
-  const nothing = { messageId: null, address: null, channel: null, cause: null, error: null, textHash: null };
-  return { kind: 'delivery', ...nothing, reference, eventId: null, word: null, state: 'undeliverable', atMs };
+  return deliveryOf({ reference, state: 'undeliverable', atMs });
 }
 
 /** A project that `due` has seen, whose first campaign was sent at noon. */

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
-import type { DeliveryReport } from '../../src/model.ts';
 import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createReference } from '../../src/plan/expand.ts';
+import { deliveryOf } from '../helpers/events.ts';
 import { createProject } from '../helpers/project.ts';
 import { accepting, startRawServer } from '../helpers/raw-server.ts';
 
@@ -14,20 +14,10 @@ const ANN = '+447700900123';
 const BOB = '+447700900124';
 const identity = { environment: 'live', campaign: 'hello', occurrence: 'once' };
 
-const REPORT: DeliveryReport = {
-  kind: 'delivery',
+const REPORT = deliveryOf({
   reference: createReference(identity, 'sms')(BOB),
-  messageId: 'm-2',
-  address: BOB,
-  channel: null,
-  state: 'delivered',
-  word: 'delivered',
-  cause: null,
-  error: null,
-  textHash: null,
-  atMs: NINE,
-  eventId: null,
-};
+  ...{ messageId: 'm-2', address: BOB, word: 'delivered', atMs: NINE },
+});
 
 /** Ann is accepted; Bob is claimed by a process that was killed then, and no other recipient is left. */
 async function given() {

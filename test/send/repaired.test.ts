@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const [ANN, BEN, CLEO] = ['+447400123451', '+447400123452', '+447400123453'] as const;
@@ -21,10 +22,7 @@ const handbill = (here: TestProject, ...args: string[]) => handbillHere(here.roo
 
 async function fates(here: TestProject): Promise<Readonly<Record<string, string>>> {
   const { out } = await handbill(here, 'report', 'c', '--format', 'jsonl');
-  const rows = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { line: number; outcome: string; reason: string | null });
+  const rows = jsonLines<{ line: number; outcome: string; reason: string | null }>(out);
   return Object.fromEntries(
     rows.map(({ line, outcome, reason }) => [line, reason === null ? outcome : `${outcome}(${reason})`]),
   );

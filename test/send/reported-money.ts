@@ -1,10 +1,12 @@
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { DeliveryReport, Report, StepCount } from '../../src/model.ts';
+import type { Report, StepCount } from '../../src/model.ts';
 import { outcomes } from '../../src/operations/report.ts';
 import { countRun } from '../../src/web/counts.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { deliveryOf, receive } from '../helpers/events.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -73,24 +75,16 @@ async function tellFallbacks(ledger?: string): Promise<Told> {
     (await handbillHere(project.root, line.split(' '), { env, now: () => nowMs })).out;
   try {
     await handbill('send hello --env live --yes', NINE);
-    const undeliverable: DeliveryReport = {
-      ...{ kind: 'delivery', state: 'undeliverable', word: 'undeliverable', messageId: 'm-1', atMs: NINE + 1 },
-      ...{ reference: null, address: null, channel: null, cause: null, error: null, textHash: null, eventId: null },
-    };
-    using writing = openLedger(place, { mode: 'write', nowMs: NINE + HOUR });
-    writing.events.record([undeliverable], { nowMs: NINE + HOUR, source: 'webhook', environment: 'live' });
-    writing.close();
+    const undeliverable = deliveryOf({ state: 'undeliverable', messageId: 'm-1', atMs: NINE + 1 });
+    receive(place, [undeliverable], { nowMs: NINE + HOUR, environment: 'live' });
     for (const hours of [1, 2]) await handbill('send hello --env live --yes', NINE + hours * HOUR);
     const later = NINE + 3 * HOUR;
     const [report, { runs }] = (await Promise.all(
       ['report hello --format json', 'runs --format json'].map(async (line) => JSON.parse(await handbill(line, later))),
     )) as [Report, { runs: Report[] }];
-    const records: { key: string; steps?: { cost: number | null }[] }[] = (
-      await handbill('report hello --format jsonl', later)
-    )
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const records: { key: string; steps?: { cost: number | null }[] }[] = jsonLines(
+      await handbill('report hello --format jsonl', later),
+    );
     const inPrograms: [string | null, (number | null)[]][] = [];
     for await (const { key, steps = [] } of outcomes('hello', { cwd: project.root, env, now: () => later })) {
       inPrograms.push([key, steps.map(({ cost }) => cost)]);

@@ -9,6 +9,7 @@ import { report as reportOf } from '../../src/operations/report.ts';
 import { send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports } from '../../src/send/deliveries.ts';
+import { deliveryOf, receive as record, replyOf } from '../helpers/events.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, reset, startRawServer } from '../helpers/raw-server.ts';
 
@@ -67,19 +68,8 @@ function optionsOf(project: TestProject, atMs = NINE) {
 
 const identity = { environment: 'live', campaign: 'hello', occurrence: 'once' };
 
-function report(state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport {
-  const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
-  return {
-    kind: 'delivery',
-    ...nothing,
-    textHash: null,
-    eventId: null,
-    state,
-    word: state,
-    atMs: NINE + 1,
-    ...changes,
-  };
-}
+const report = (state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport =>
+  deliveryOf({ state, word: state, atMs: NINE + 1, ...changes });
 
 /** What `listen` does with a report. */
 function receive(project: TestProject, nowMs: number, ...reports: DeliveryReport[]): number {
@@ -317,13 +307,8 @@ describe('a STOP from another address of the same person', () => {
     await using api = await startApi();
     using project = given(api.url);
     await send('hello', optionsOf(project));
-    const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: NINE + HOUR });
-    const nothing = { replyId: null, reference: null, to: null, channel: null, atMs: null };
-    ledger.events.record(
-      [{ kind: 'reply', ...nothing, messageId: 'm-1', from: '+447700900999', text: 'STOP', meaning: 'opt-out' }],
-      { nowMs: NINE + HOUR, source: 'webhook', environment: 'live' },
-    );
-    ledger.close();
+    const stop = replyOf({ messageId: 'm-1', from: '+447700900999', text: 'STOP', meaning: 'opt-out' });
+    record(project.path('.handbill/ledger.db'), [stop], { nowMs: NINE + HOUR, environment: 'live' });
     const { report: summary } = await send('hello', { ...optionsOf(project, NINE + HOUR), occurrence: 'again' });
     expect(summary).toMatchObject({ totals: { accepted: 1, skipped: 1 }, reasons: { skipped: { suppressed: 1 } } });
     expect(api.posted.slice(2)).toEqual([`RCS ${BOB}`]);

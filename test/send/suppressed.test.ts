@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
 import { until } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createScene, numberOf } from '../oracle/scene.ts';
 import { createGate, startApi } from '../processes/api.ts';
 
@@ -117,10 +118,7 @@ it('a file is read again when a run is continued, and counts for fallbacks too',
   // 51 is the fallback of 1; 2 was let go long ago; 3 opted out between the starts.
   scene.write('outs.csv', `msisdn,until\n${spelt(51)},\n${spelt(2)},2026-01-01\n${spelt(3)},2999-01-01\n`);
   const shown = await scene.look(['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl']);
-  const decisions = shown.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const decisions = jsonLines(shown.stdout);
   expect(decisions.map(({ decision }) => decision)).toEqual(['done', 'send', 'send', 'skip', 'send']);
   expect(decisions[3]).toMatchObject({ reason: 'suppressed', detail: 'on the list outs.csv' });
   await scene.goOn();

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { previewRows } from '../../src/operations/preview.ts';
 import { reconcile } from '../../src/operations/reconcile.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { removeSuppressions } from '../../src/operations/suppress-change.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { deliveryOf, receive } from '../helpers/events.ts';
 import { type Api, startApi } from '../processes/api.ts';
 import { type Campaigns, createCampaigns } from './other-campaigns.ts';
 
@@ -156,26 +156,15 @@ describe('an address that failed for good three times', () => {
       onEvent: ({ kind }) => {
         if (kind !== 'committed' || isReported) return;
         isReported = true;
-        using ledger = openLedger(`${here.root}/.handbill/ledger.db`, { mode: 'write', nowMs: Date.parse(LATER) });
-        ledger.events.record(
-          [
-            {
-              kind: 'delivery',
-              reference: null,
-              messageId: 'a third one',
-              address: ADA,
-              channel: null,
-              state: 'undeliverable',
-              word: null,
-              cause: 'gone',
-              error: '3',
-              textHash: null,
-              atMs: Date.parse('2026-11-30T09:00:00Z'),
-              eventId: null,
-            },
-          ],
-          { nowMs: Date.parse(LATER), source: 'webhook', environment: 'production' },
-        );
+        const gone = {
+          messageId: 'a third one',
+          address: ADA,
+          state: 'undeliverable',
+          cause: 'gone',
+          error: '3',
+        } as const;
+        const report = deliveryOf({ ...gone, atMs: Date.parse('2026-11-30T09:00:00Z') });
+        receive(here.path('.handbill/ledger.db'), [report], { nowMs: Date.parse(LATER), environment: 'production' });
       },
     });
     expect(totals).toEqual({ accepted: 1, unreachable: 1 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { previewRows } from '../../src/operations/preview.ts';
@@ -7,6 +6,7 @@ import { send } from '../../src/operations/send.ts';
 import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createAssigner } from '../../src/plan/assign.ts';
 import { createReference } from '../../src/plan/expand.ts';
+import { deliveryOf, receive, replyOf } from '../helpers/events.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -74,23 +74,15 @@ function optionsOf(project: TestProject, atMs: number): SendOptions {
 
 const reference = createReference({ environment: 'live', campaign: 'hello', occurrence: 'once' }, 'sms');
 
-function report(row: number, state: DeliveryState): DeliveryReport {
-  const nothing = { messageId: null, address: null, channel: null, cause: null, error: null, textHash: null };
-  const said = { reference: reference(numberOf(row)), state, word: state, atMs: NINE + 60_000, eventId: null };
-  return { kind: 'delivery', ...nothing, ...said };
-}
+const report = (row: number, state: DeliveryState): DeliveryReport =>
+  deliveryOf({ reference: reference(numberOf(row)), state, word: state, atMs: NINE + 60_000 });
 
-function reply(row: number, meaning: ReplyMeaning): Reply {
-  const ids = { replyId: null, reference: null, messageId: null, channel: null, to: null };
-  return { kind: 'reply', ...ids, from: numberOf(row), text: meaning, meaning, atMs: NINE + 120_000 };
-}
+const reply = (row: number, meaning: ReplyMeaning): Reply =>
+  replyOf({ from: numberOf(row), text: meaning, meaning, atMs: NINE + 120_000 });
 
 /** What `listen` does with events. */
-function receive(project: TestProject, events: readonly (DeliveryReport | Reply)[], nowMs = NINE + 200_000): void {
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(events, { nowMs, source: 'webhook', environment: 'live' });
-  ledger.close();
-}
+const received = (project: TestProject, events: readonly (DeliveryReport | Reply)[], nowMs = NINE + 200_000): void =>
+  receive(project.path('.handbill/ledger.db'), events, { nowMs, environment: 'live' });
 
 const delivered = (rows: readonly number[]) => rows.map((row) => report(row, 'delivered'));
 
@@ -113,7 +105,7 @@ describe('the winner of a test', () => {
     using project = given(api.url, '{ by: replied, wait: 4h, minimum: 10 }');
     await send('hello', optionsOf(project, NINE));
     const answers = [...A.slice(0, 1), ...B.slice(0, 9)].map((row) => reply(row, 'answer'));
-    receive(project, answers);
+    received(project, answers);
     const { report } = await send('hello', optionsOf(project, NINE + 5 * HOUR));
     expect(report.winner).toMatchObject({
       variant: 'B',
@@ -134,8 +126,8 @@ describe('the winner of a test', () => {
     const first = await send('hello', optionsOf(project, NINE));
     expect(first).toMatchObject({ posted: A.length + B.length, exit: 0, report: { state: 'partial' } });
     expect(first.report).toMatchObject({ winnerAt: '2026-11-21T13:00:00.000Z', opensAt: '2026-11-21T13:00:00.000Z' });
-    receive(project, [...delivered([...A, ...B]), ...A.slice(0, 2).map((row) => reply(row, 'answer'))]);
-    receive(
+    received(project, [...delivered([...A, ...B]), ...A.slice(0, 2).map((row) => reply(row, 'answer'))]);
+    received(
       project,
       B.slice(0, 5).map((row) => reply(row, 'answer')),
     );
@@ -162,7 +154,7 @@ describe('the winner of a test', () => {
     expect(api.texts.slice(A.length + B.length)).toEqual(Array(REST).fill('B'));
     // It is remembered, whatever comes in afterwards.
     const answers = A.map((row) => reply(row, 'answer'));
-    receive(project, answers, late);
+    received(project, answers, late);
     const again = await send('hello', optionsOf(project, late + HOUR));
     expect(again).toMatchObject({ started: false, report: { winner: { variant: 'B', by: 'replied' } } });
   });
@@ -171,7 +163,7 @@ describe('the winner of a test', () => {
     await using api = await startApi();
     using project = given(api.url, '{ by: delivered, wait: 1h, minimum: 10 }');
     await send('hello', optionsOf(project, NINE));
-    receive(project, delivered([...A, ...B.slice(1)]));
+    received(project, delivered([...A, ...B.slice(1)]));
     expect(await decisionsOf(project, NINE + HOUR)).toEqual({ done: A.length + B.length, 'send A': REST });
   });
 
@@ -213,7 +205,7 @@ describe('the winner of a test', () => {
     await using api = await startApi();
     using project = given(api.url, `{ by: ${by}${by.includes('minimum') ? '' : ', minimum: 10'} }`);
     await send('hello', optionsOf(project, NINE));
-    receive(project, events);
+    received(project, events);
     const { report: found, posted } = await send('hello', optionsOf(project, NINE + 5 * HOUR));
     expect(found.winner).toMatchObject(expected);
     expect(posted).toBe(found.winner?.variant === null ? 0 : REST);
