@@ -90,14 +90,3 @@ test('a button of RCS is a way to opt out, and a messaging app and email are no 
   expect((await advice('20% off', button)).codes).toEqual([]);
   expect((await advice('See http://bit.ly/x', 'channel: messaging-app\ntopic: offers')).codes).toEqual([]);
 });
-
-test('a list with the same warning in each row has one line of it, with the number of rows', async () => {
-  const rows = Array.from({ length: 30 }, (_, i) => `+4474001234${10 + i}`);
-  using here = createProject({
-    'c.yaml': 'name: c\nchannel: sms\nfrom: Riverside\ntemplate: { text: "See https://bit.ly/3" }\nrecipients: p.csv\n',
-    'p.csv': `msisdn\n${rows.join('\n')}\n`,
-  });
-  const { err } = await handbillHere(here.root, ['validate', 'c.yaml']);
-  expect(err.match(/\[link-shortener\].*/g)).toHaveLength(1);
-  expect(err).toContain('The same kind in 29 more rows.');
-});

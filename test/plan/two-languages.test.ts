@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { plan } from '../../src/operations/plan.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { accepted, useApi } from '../helpers/api.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
 
@@ -57,10 +58,7 @@ interface Row {
 async function rowsOf(here: TestProject, ...args: readonly string[]): Promise<readonly Row[]> {
   const { out, err } = await run(here, 'preview', 'ready', '--env', 'real', '--format', 'jsonl', ...args);
   expect(err).not.toContain('error[');
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
+  return jsonLines<Row>(out);
 }
 
 const textsOf = ({ request, fallbacks = [] }: Row) => [

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const LIST = `msisdn,name,lang,tier
@@ -31,10 +32,7 @@ interface Row {
 
 async function preview(): Promise<readonly Row[]> {
   const { out } = await run('preview', 'hello', '--format', 'jsonl');
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  return jsonLines(out);
 }
 
 const CONDITIONAL = `template: { text: "Hi {{name}}" }
