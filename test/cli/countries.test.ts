@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { handbillHere } from './in-process.ts';
@@ -54,20 +55,14 @@ const run = (...args: readonly string[]) => handbillHere(project.root, args, { e
 
 async function outcomes(campaign: string): Promise<Readonly<Record<string, string>>> {
   const { out } = await run('report', campaign, '--format', 'jsonl');
-  const rows = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const rows = jsonLines(out);
   return Object.fromEntries(rows.map(({ key, channel, outcome, reason }) => [key, `${channel} ${reason ?? outcome}`]));
 }
 
 describe('countries of an environment', () => {
   it('skips the numbers of others, also those of no country, in preview as in send', async () => {
     const { out } = await run('preview', 'texts', '--env', 'production', '--format', 'jsonl');
-    const decided = out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const decided = jsonLines(out);
     const shown = decided.map(({ key, reason, detail }) => [key, reason, detail ?? null]);
     expect(shown).toEqual([
       ['gb', null, null],

@@ -1,17 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -216,15 +204,6 @@ const BROKEN: readonly Broken[] = [
     exit: 2,
   },
   {
-    label: 'an unknown key in the project file',
-    breaks: (project) => project.write('handbill.yaml', 'legder: x\n'),
-    check: 'project',
-    status: 'problem',
-    code: 'unknown-key',
-    says: /^handbill\.yaml:1:1: .*legder/,
-    exit: 2,
-  },
-  {
     label: 'a campaign without its template',
     breaks: (project) => rmSync(project.path('campaigns/hello/hello.hbs')),
     args: ['hello'],
@@ -279,15 +258,6 @@ const BROKEN: readonly Broken[] = [
     exit: 7,
   },
   {
-    label: 'a ledger that is cut',
-    breaks: (project) => truncateSync(project.path(LEDGER), 40_000),
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-unusable',
-    says: /damaged|malformed/,
-    exit: 7,
-  },
-  {
     label: 'a ledger with a page of noise',
     breaks: (project) => {
       const bytes = readFileSync(project.path(LEDGER));
@@ -297,33 +267,6 @@ const BROKEN: readonly Broken[] = [
     status: 'problem',
     code: 'ledger-unusable',
     says: /damaged|malformed/,
-    exit: 7,
-  },
-  {
-    label: 'a ledger of another version of handbill',
-    breaks: (project) => inLedger(project, 'PRAGMA user_version = 99'),
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-unusable',
-    says: /Another version of handbill made/,
-    exit: 7,
-  },
-  {
-    label: 'a trigger that is not ours',
-    breaks: (project) => inLedger(project, 'CREATE VIEW evil AS SELECT 1'),
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-unusable',
-    says: /not those of this handbill/,
-    exit: 7,
-  },
-  {
-    label: 'a database of another program',
-    breaks: (project) => inLedger(project, 'PRAGMA application_id = 1'),
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-unusable',
-    says: /another program/,
     exit: 7,
   },
   {
@@ -352,30 +295,6 @@ const BROKEN: readonly Broken[] = [
     code: 'ledger-permissions',
     says: /Other users can read/,
     exit: 0,
-  },
-  {
-    label: 'a ledger that is a link',
-    breaks: (project) => {
-      renameSync(project.path(LEDGER), project.path('elsewhere.db'));
-      symlinkSync('../elsewhere.db', project.path(LEDGER));
-    },
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-permissions',
-    says: /is a link/,
-    exit: 7,
-  },
-  {
-    label: 'a ledger that is a folder',
-    breaks: (project) => {
-      rmSync(project.path(LEDGER));
-      mkdirSync(project.path(LEDGER));
-    },
-    check: 'ledger',
-    status: 'problem',
-    code: 'ledger-unusable',
-    says: /not a regular file/,
-    exit: 7,
   },
   {
     label: 'a ledger below a file',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
 import { resolveDoubts } from '../../src/operations/doubt.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
+import { endedRun, withLedger } from '../ledger/given.ts';
+import { keyOf, loadRow } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
 
 const HOUR = 3_600_000;
@@ -23,24 +23,12 @@ function given(lines: string, files = {}, times: readonly [string, string] = NO_
     'people.csv': PEOPLE,
     ...files,
   });
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: FRIDAY });
-  try {
-    const identity = { environment: 'sandbox', campaign: 'hello', occurrence: 'once' };
-    const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs: FRIDAY });
-    const keys = times.map((time, row) => `${keyOf(row)}${time}`);
-    ledger.load(
-      draft,
-      keys.map((key, row) => loadRow(row, { key, to: keyOf(row) })),
-    );
-    const inputs = [{ role: 'campaign', file: 'campaign.yaml', sha256: 'ab'.repeat(32) }] as const;
-    const planFile = ledger.finishLoad(draft, { inputs, identityHash: '', nowMs: FRIDAY });
-    const { run } = ledger.start(planFile, FRIDAY);
-    ledger.commit(run, [], [{ ...claimOf(0), key: keys[0] ?? '' }], FRIDAY);
-    ledger.commit(run, [resultOf(0, { state: 'in-doubt', reason: 'timeout', messageId: null })], [], FRIDAY);
-    ledger.finish(run, { state: 'partial', halt: null, figures: null, nowMs: FRIDAY });
-  } finally {
-    ledger.close();
-  }
+  const inputs = [{ role: 'campaign', file: 'campaign.yaml', sha256: 'ab'.repeat(32) }] as const;
+  const list = times.map((time, row) => loadRow(row, { key: `${keyOf(row)}${time}`, to: keyOf(row) }));
+  const doubt = { state: 'in-doubt', reason: 'timeout', messageId: null } as const;
+  withLedger(project.path('.handbill/ledger.db'), FRIDAY, (ledger) =>
+    endedRun(ledger, list, [doubt], { inputs, nowMs: FRIDAY }),
+  );
   return project;
 }
 

@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { DOUBT_FIELDS, type Doubt, listDoubts, resolveDoubts } from '../../src/operations/doubt.ts';
 import { send } from '../../src/operations/send.ts';
@@ -14,7 +11,8 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, until } from '../helpers/cli.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
+import { endedRun, withLedger } from '../ledger/given.ts';
+import { keyOf, loadRow } from '../ledger/values.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 import { handbillHere } from './in-process.ts';
@@ -221,27 +219,11 @@ function given(
   results: readonly Partial<ResultRecord>[],
   run: { readonly environment?: string; readonly campaign?: string; readonly keys?: readonly string[] } = {},
 ): RunRecord {
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: NOW });
-  const identity = { environment: 'sandbox', campaign: 'hello', occurrence: 'once', ...run };
-  const rows = results.map((_, row) => ({ ...loadRow(row), key: run.keys?.[row] ?? keyOf(row), to: keyOf(row) }));
-  const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs: NOW });
-  ledger.load(draft, rows);
-  const started = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOW }), NOW).run;
-  ledger.commit(
-    started,
-    [],
-    rows.map(({ row, key }) => ({ ...claimOf(row), key })),
-    NOW,
+  const { keys = [], ...identity } = run;
+  const list = results.map((_, row) => loadRow(row, { key: keys[row] ?? keyOf(row), to: keyOf(row) }));
+  return withLedger(project.path('.handbill/ledger.db'), NOW, (ledger) =>
+    endedRun(ledger, list, results, { ...identity, nowMs: NOW }),
   );
-  ledger.commit(
-    started,
-    results.map((result, row) => resultOf(row, result)),
-    [],
-    NOW,
-  );
-  const ended = ledger.finish(started, { state: 'finished', halt: null, figures: null, nowMs: NOW });
-  ledger.close();
-  return ended;
 }
 
 /** The command line in this process: as `main` runs it, without the time that a process takes to start. */
@@ -250,20 +232,13 @@ async function run(args: readonly string[], { cwd }: { readonly cwd: string }): 
   return { status, stdout, stderr, signal: null };
 }
 
-function read<T>(project: TestProject, use: (ledger: Ledger) => T): T {
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'read', nowMs: NOW });
-  try {
-    return use(ledger);
-  } finally {
-    ledger.close();
-  }
-}
-
 describe('what is refused is refused whole, exit 2', () => {
   let project: TestProject;
   let before: unknown;
   const state = () =>
-    read(project, (ledger) => ledger.runs().map((one) => [...ledger.outcomes(one), ...ledger.resolutions(one)].flat()));
+    withLedger(project.path('.handbill/ledger.db'), NOW, (ledger) =>
+      ledger.runs().map((one) => [...ledger.outcomes(one), ...ledger.resolutions(one)].flat()),
+    );
 
   beforeAll(() => {
     project = createProject({
@@ -497,20 +472,4 @@ test('the guide has every reason that a doubt can have', () => {
   const reasons = [...classify.matchAll(/verdict\('in-doubt', '([a-z-]+)'/g)].map(([, reason]) => reason);
   expect(new Set(reasons).size).toBeGreaterThan(6);
   for (const reason of [...reasons, 'crash']) expect(guide).toContain(`| \`${reason}\` |`);
-});
-
-test('shells complete it', async () => {
-  using project = createProject({});
-  const { stdout: script } = await run(['completion', 'bash'], { cwd: project.root });
-  writeFileSync(
-    project.path('ask.sh'),
-    `${script}
-ask() { COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _handbill; echo "\${COMPREPLY[@]}"; }
-ask handbill doubt re
-ask handbill doubt resolve hello --as ''
-ask handbill doubt resolve hello --acc
-`,
-  );
-  const printed = execFileSync('bash', [project.path('ask.sh')], { encoding: 'utf8' });
-  expect(printed).toBe('resolve\naccepted rejected\n--accept-duplicates\n');
 });

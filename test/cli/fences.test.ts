@@ -9,6 +9,8 @@ import { createAddressReader } from '../../src/providers/addresses.ts';
 import { type AddressForm, type NumberForm, requestFor } from '../../src/providers/provider.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
 import { createMemory } from '../../src/send/memory.ts';
+import { deliveryOf, replyOf } from '../helpers/events.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { handbillHere } from './in-process.ts';
@@ -68,10 +70,7 @@ const run = (...args: readonly string[]) => handbillHere(project.root, args, { e
 
 async function outcomes(campaign: string): Promise<Readonly<Record<string, string>>> {
   const { out } = await run('report', campaign, '--format', 'jsonl');
-  const rows = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const rows = jsonLines(out);
   return Object.fromEntries(rows.map(({ key, outcome, reason }) => [key, reason === null ? outcome : reason]));
 }
 
@@ -190,27 +189,16 @@ describe('redirect', () => {
     await run('send', 'texts', '--env', 'staging', '--yes', '--limit', '1');
     const nowMs = Date.now();
     const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-    const ids = { reference: null, messageId: 'M1', channel: null, atMs: nowMs } as const;
-    const stop = {
-      kind: 'reply',
+    const ids = { messageId: 'M1', atMs: nowMs };
+    const stop = replyOf({
       ...ids,
       replyId: 'r1',
       from: '+447700900009',
       to: '60300',
       text: 'STOP',
       meaning: 'opt-out',
-    } as const;
-    const arrived = {
-      kind: 'delivery',
-      ...ids,
-      address: '+447700900009',
-      state: 'delivered',
-      word: 'delivered',
-      cause: null,
-      error: null,
-      textHash: null,
-      eventId: null,
-    } as const;
+    });
+    const arrived = deliveryOf({ ...ids, address: '+447700900009', word: 'delivered' });
     ledger.events.record([stop, arrived], { nowMs, source: 'webhook', environment: 'staging' });
     joinReplies(ledger, { startLifts: true, stopEnds: 'everything', now: () => nowMs });
     expect(ledger.isSuppressed('+447700900009', nowMs)).toBe(true);

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Recorded } from '../../src/ledger/records.ts';
-import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
+import type { DeliveryReport, WebhookEvent } from '../../src/model.ts';
 import { recorderOf } from '../../src/operations/listen.ts';
+import { deliveryOf, replyOf } from '../helpers/events.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10);
 
@@ -21,16 +22,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function report(changes: Partial<DeliveryReport>): DeliveryReport {
-  const nothing = { reference: null, address: null, channel: null, cause: null, error: null, textHash: null };
-  const ids = { messageId: 'm1', eventId: null };
-  return { kind: 'delivery', ...nothing, ...ids, state: 'delivered', word: 'delivered', atMs: NOW, ...changes };
-}
+const report = (changes: Partial<DeliveryReport>): DeliveryReport =>
+  deliveryOf({ messageId: 'm1', word: 'delivered', atMs: NOW, ...changes });
 
-const STOP: Reply = {
-  ...{ kind: 'reply', replyId: null, reference: null, messageId: null, to: null, channel: null, atMs: null },
-  ...{ from: '+447700900123', text: 'STOP', meaning: 'opt-out' },
-};
+const STOP = replyOf({ from: '+447700900123', text: 'STOP', meaning: 'opt-out' });
 
 /* What a table does not take cannot come from the reader of events as it is: this is about the bug that makes one. */
 test.each<[label: string, poison: WebhookEvent]>([

@@ -4,6 +4,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Reply } from '../../src/model.ts';
 import { createIdleJoiner, type IdleJoiner } from '../../src/operations/listen.ts';
 import { until } from '../helpers/cli.ts';
+import { replyOf } from '../helpers/events.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, keyOf, loadRow, NOON, resultOf } from '../ledger/values.ts';
 
@@ -17,10 +18,8 @@ function sent(): Ledger {
   return ledger;
 }
 
-function stop(changes: Partial<Reply> = {}): Reply {
-  const ids = { replyId: null, reference: null, messageId: 'id-0', to: null, channel: null };
-  return { kind: 'reply', ...ids, from: keyOf(1), text: 'STOP', meaning: 'opt-out', atMs: NOON + 1000, ...changes };
-}
+const stop = (): Reply =>
+  replyOf({ messageId: 'id-0', from: keyOf(1), text: 'STOP', meaning: 'opt-out', atMs: NOON + 1000 });
 
 const FACTS = { nowMs: NOON + 2000, source: 'webhook', environment: 'sandbox' };
 const isJoined = (ledger: Ledger) => [...ledger.events.replies()].flat().every(({ answers }) => answers !== null);

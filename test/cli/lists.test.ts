@@ -41,15 +41,6 @@ describe('dates as people write them', () => {
     expect(out).toContain('| 2026-12-01, 1 December\n');
     expect(out).toContain('skip (excluded): due is 21/11/2026, not at or after 2026-12-01');
   });
-
-  it('refuse the row where the calendar does not have them, with the format and an example', async () => {
-    const root = await project(DUE, 'msisdn,due\n+447400123456,31/02/2026\n+447400123457,2026-11-21\n', 'Hi');
-    const { status, err } = await handbillHere(root, ['send', 'hello']);
-    expect(status).toBe(2);
-    expect(err).toContain('The column "due" holds "31/02/2026", not a date as dd/MM/yyyy.');
-    expect(err).toContain('such as 21/11/2026');
-    expect(err).toContain('For ISO dates write `date`, without a format.');
-  });
 });
 
 describe('duplicates', () => {
@@ -246,22 +237,6 @@ describe('a list in UTF-8 that is declared as windows-1252', () => {
         /warning\[wrong-encoding\].*looks like UTF-8[\s\S]*people\.csv:3[\s\S]*`recipients\.encoding: utf-8`/,
       );
     }
-  });
-
-  it('is right without the setting, and with a byte order mark', async () => {
-    const plain = await project('', PEOPLE);
-    expect(await validate(plain)).toEqual({ status: 0, said: [] });
-    await remove();
-    const marked = await project('encoding: windows-1252', `\ufeff${PEOPLE}`);
-    expect(await validate(marked)).toEqual({ status: 0, said: [] });
-    expect((await handbillHere(marked, ['preview', 'hello'])).out).toContain('| Hello José');
-  });
-
-  it('is not suspected where it is windows-1252', async () => {
-    const root = await project('encoding: windows-1252', '');
-    await writeFile(join(root, 'hello/people.csv'), PEOPLE, 'latin1');
-    expect(await validate(root)).toEqual({ status: 0, said: [] });
-    expect((await handbillHere(root, ['preview', 'hello'])).out).toContain('| Hello José');
   });
 });
 

@@ -6,6 +6,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { nationalDigits } from '../../src/recipients/phone.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { traceOf } from '../../src/util/address-trace.ts';
+import { receive, replyOf } from '../helpers/events.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -262,25 +263,15 @@ it('is shown and erased where other texts name the number, however it is spelt',
     '０７４００１２３４５６',
     'tel:+44.7400.123.456',
   ];
-  const reply = {
-    kind: 'reply',
-    replyId: 'r1',
-    from: BOB,
-    to: null,
-    channel: 'sms',
-    reference: null,
-    messageId: null,
-  } as const;
-  const open = openLedger(ledger(), { mode: 'write', nowMs: Date.now() });
-  open.events.record(
+  receive(
+    ledger(),
     [
       ...spelt.map((odd) => ({ kind: 'unread' as const, body: JSON.stringify({ odd }) })),
       { kind: 'unread', body: JSON.stringify({ odd: BOB }) },
-      { ...reply, text: 'Ask Ann, 07400 123 456, please', meaning: 'answer', atMs: null },
+      replyOf({ replyId: 'r1', from: BOB, channel: 'sms', text: 'Ask Ann, 07400 123 456, please' }),
     ],
-    { nowMs: Date.now(), source: 'webhook', environment: 'production' },
+    { environment: 'production' },
   );
-  open.close();
   const shown = JSON.parse((await run('person', ANN, '--format', 'json')).out);
   expect(shown.unread).toHaveLength(spelt.length);
   expect(shown.mentions).toBe(1);

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
 import type { PurgeResult } from '../../src/operations/purge.ts';
@@ -11,8 +10,10 @@ import { listReplies, reviewReplies } from '../../src/operations/replies.ts';
 import { createReferences } from '../../src/plan/expand.ts';
 import { keepDeliveries } from '../../src/send/deliveries.ts';
 import { startCli, until } from '../helpers/cli.ts';
+import { deliveryOf, receive, replyOf } from '../helpers/events.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
+import { startedRun, withLedger } from '../ledger/given.ts';
+import { claimOf, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
 
 const DAY = 86_400_000;
@@ -35,47 +36,27 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function inLedger<T>(nowMs: number, use: (ledger: Ledger) => T): T {
-  const ledger = openLedger(path(), { mode: 'write', nowMs });
-  try {
-    return use(ledger);
-  } finally {
-    ledger.close();
-  }
-}
+const inLedger = <T>(nowMs: number, use: (ledger: Ledger) => T): T => withLedger(path(), nowMs, use);
 
 function report(
   messageId: string | null,
   state: DeliveryReport['state'],
   changes: Partial<DeliveryReport> = {},
 ): DeliveryReport {
-  const facts = {
-    reference: null,
-    channel: null,
-    word: null,
-    cause: null,
-    error: 'no such line',
-    textHash: null,
-    eventId: null,
-  };
   // As `sent` gives ids: the first row has its message on another channel.
   const row = /^hello-(\d+)$/.exec(messageId ?? '')?.[1];
   const address = row === undefined ? null : row === '0' ? MAIL.to : keyOf(Number(row));
-  return { kind: 'delivery', messageId, address, state, atMs: NOON, ...facts, ...changes };
+  return deliveryOf({ messageId, address, state, atMs: NOON, error: 'no such line', ...changes });
 }
 
-function reply(row: number, meaning: Reply['meaning'], changes: Partial<Reply> = {}): Reply {
-  const ids = { replyId: null, reference: null, messageId: null, to: '60300', channel: null };
-  return { kind: 'reply', ...ids, from: keyOf(row), text: `secret text ${row}`, meaning, atMs: null, ...changes };
-}
+const reply = (row: number, meaning: Reply['meaning'], changes: Partial<Reply> = {}): Reply =>
+  replyOf({ from: keyOf(row), to: '60300', text: `secret text ${row}`, meaning, ...changes });
 
 /** Sends to all recipients at an instant; the first falls back to another channel. */
 function sent(campaign: string, count: number, atMs: number, keyAt = 0): RunRecord {
   return inLedger(atMs, (ledger) => {
-    const draft = ledger.beginLoad({ ...HELLO, campaign }, { channel: 'sms', nowMs: atMs });
     const list = rows(count).map((row) => ({ ...row, key: keyOf(row.row + keyAt), to: keyOf(row.row + keyAt) }));
-    ledger.load(draft, list);
-    const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: atMs }), atMs);
+    const run = startedRun(ledger, list, { campaign, nowMs: atMs });
     const ids = list.map(({ row }) => ({ ...claimOf(row), to: keyOf(row + keyAt), key: keyOf(row + keyAt) }));
     ledger.commit(run, [], ids, atMs);
     const results = ids.map(({ row }) =>
@@ -98,7 +79,7 @@ function sent(campaign: string, count: number, atMs: number, keyAt = 0): RunReco
 }
 
 function record(atMs: number, ...events: readonly WebhookEvent[]): void {
-  inLedger(atMs, (ledger) => ledger.events.record(events, { nowMs: atMs, source: 'webhook', environment: 'sandbox' }));
+  receive(path(), events, { nowMs: atMs });
 }
 
 async function purge(...args: readonly string[]): Promise<PurgeResult> {

@@ -2,15 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import type { PurgeResult } from '../../src/operations/purge.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { type CliResult, startCli, until } from '../helpers/cli.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { startedRun, withLedger } from '../ledger/given.ts';
 import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { createScene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
@@ -29,15 +29,6 @@ const FILES = {
 
 function ledgerOf(project: TestProject): string {
   return project.path('.handbill/ledger.db');
-}
-
-function withLedger<T>(path: string, nowMs: number, use: (ledger: Ledger) => T): T {
-  const ledger = openLedger(path, { mode: 'write', nowMs });
-  try {
-    return use(ledger);
-  } finally {
-    ledger.close();
-  }
 }
 
 interface Given extends Partial<RunIdentity> {
@@ -147,10 +138,7 @@ describe('a run that is old enough', () => {
     const text = await cli(project, ['report', run.id]);
     expect(text.stdout).toMatch(/Personal data purged on \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\./);
     const { stdout } = await cli(project, ['report', run.id, '--format', 'jsonl']);
-    const rows = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const rows = jsonLines<Record<string, unknown>>(stdout);
     expect(rows).toMatchObject(
       [2, 3].map((line) => ({
         line,
@@ -222,9 +210,7 @@ describe('what is not finished', () => {
     using project = createProject(FILES);
     const path = ledgerOf(project);
     const run = withLedger(path, AGO, (ledger) => {
-      const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: AGO });
-      ledger.load(draft, [loadRow(0)]);
-      const begun = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'i', nowMs: AGO }), AGO).run;
+      const begun = startedRun(ledger, [loadRow(0)], { nowMs: AGO });
       ledger.commit(begun, [], [claimOf(0)], AGO);
       return begun;
     });

@@ -7,6 +7,9 @@ import { Ajv } from 'ajv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { reconcile } from '../../src/operations/reconcile.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { endedRun, withLedger } from '../ledger/given.ts';
+import { loadRow } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -71,10 +74,7 @@ async function run(...args: readonly string[]) {
 
 async function deliveries(): Promise<readonly (string | null)[]> {
   const { out } = await handbillHere(root, ['report', '--format', 'jsonl']);
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).delivery);
+  return jsonLines(out).map(({ delivery }) => delivery);
 }
 
 const now = (): string => new Date().toISOString();
@@ -280,17 +280,10 @@ describe('what follows', () => {
 
   it('are doubts that are settled', async () => {
     const nowMs = Date.now();
-    const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs });
-    const identity = { environment: 'sandbox', campaign: 'other', occurrence: 'once' };
-    const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs });
-    const facts = { reason: null, parts: 1, encoding: 'GSM-7', costMicros: null, variant: null } as const;
-    ledger.load(draft, [{ row: 0, line: 2, key: CAT, to: CAT, state: 'pending', ...facts }]);
-    const { run: started } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'x', nowMs }), nowMs);
-    ledger.commit(started, [], [{ row: 0, step: 0, key: CAT, to: CAT }], nowMs);
-    const doubt = { row: 0, step: 0, from: 'claimed', state: 'in-doubt', reason: 'timeout', attempts: 1 } as const;
-    ledger.commit(started, [{ ...doubt, httpStatus: null, messageId: 'm-9', error: null }], [], nowMs);
-    ledger.finish(started, { state: 'finished', halt: null, figures: null, nowMs });
-    ledger.close();
+    const doubt = { state: 'in-doubt', reason: 'timeout', httpStatus: null, messageId: 'm-9' } as const;
+    withLedger(join(root, '.handbill/ledger.db'), nowMs, (ledger) =>
+      endedRun(ledger, [loadRow(0, { key: CAT })], [doubt], { campaign: 'other', nowMs }),
+    );
     const dry = await run('--dry-run', await file('reports.csv', 'messageId,status\nm-9,delivered\n'));
     expect(dry.result).toMatchObject({ dryRun: true, doubtsResolved: 1, files: [{ reports: 1 }] });
     expect((await run('reports.csv')).result).toMatchObject({ doubtsResolved: 1 });

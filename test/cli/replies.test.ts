@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { Reply } from '../../src/model.ts';
 import { exportReplies, listReplies, REPLY_FIELDS, reviewReplies } from '../../src/operations/replies.ts';
+import { replyOf } from '../helpers/events.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { loadRow, NOON, resultOf } from '../ledger/values.ts';
+import { endedRun, withLedger } from '../ledger/given.ts';
+import { loadRow, NOON } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -33,29 +35,11 @@ beforeEach(() => {
       ['other', NOON - MINUTE],
       ['survey', NOON],
     ] as const) {
-      const draft = ledger.beginLoad(
-        { environment: 'sandbox', campaign, occurrence: 'once' },
-        { channel: 'sms', nowMs: atMs },
-      );
       const list = ['A', 'B', 'C'].map((key, row) =>
         loadRow(row, { key: `${campaign === 'other' ? 'other-' : ''}${key}`, to: numberOf(row + 1), variant: 'v' }),
       );
-      ledger.load(draft, list);
       const inputs = [{ role: 'campaign', file: CAMPAIGN, sha256: '' } as const];
-      const { run } = ledger.start(ledger.finishLoad(draft, { inputs, identityHash: '', nowMs: atMs }), atMs);
-      ledger.commit(
-        run,
-        [],
-        list.map(({ row, key, to }) => ({ row, step: 0, key: key ?? '', to: to ?? '' })),
-        atMs,
-      );
-      ledger.commit(
-        run,
-        list.map(({ row }) => resultOf(row)),
-        [],
-        atMs,
-      );
-      ledger.finish(run, { state: 'finished', halt: null, figures: null, nowMs: atMs });
+      endedRun(ledger, list, [{}, {}, {}], { campaign, inputs, nowMs: atMs });
     }
     ledger.events.record(
       [
@@ -70,29 +54,12 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function inLedger<T>(work: (ledger: Ledger) => T, nowMs = NOW): T {
-  const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  try {
-    return work(ledger);
-  } finally {
-    ledger.close();
-  }
-}
+const inLedger = <T>(use: (ledger: Ledger) => T, nowMs = NOW): T =>
+  withLedger(project.path('.handbill/ledger.db'), nowMs, use);
 
 function reply(person: number, text: string, changes: Partial<Reply> = {}): Reply {
-  return {
-    kind: 'reply',
-    replyId: null,
-    reference: null,
-    messageId: null,
-    from: numberOf(person),
-    to: '60300',
-    channel: 'sms',
-    text,
-    meaning: 'answer',
-    atMs: NOON + (10 + person) * MINUTE,
-    ...changes,
-  };
+  const written = { to: '60300', channel: 'sms', text, atMs: NOON + (10 + person) * MINUTE } as const;
+  return replyOf({ from: numberOf(person), ...written, ...changes });
 }
 
 const run = (...args: readonly string[]) => handbillHere(project.root, ['replies', ...args], { now: () => NOW });
@@ -150,12 +117,7 @@ describe('handbill replies', () => {
     [['--questions'], [4]],
   ])('%j', async (args, ids) => {
     const { out } = await run(...args, '--format', 'jsonl');
-    expect(
-      out
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).id),
-    ).toEqual(ids);
+    expect(jsonLines(out).map(({ id }) => id)).toEqual(ids);
   });
 
   it('writes times as a clock in the zone of the project shows them, as do the other commands', async () => {
@@ -233,12 +195,7 @@ describe('handbill replies', () => {
 describe('handbill replies review', () => {
   it('lists what a person has to read, without a terminal', async () => {
     const { out } = await run('review', '--format', 'jsonl');
-    expect(
-      out
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).id),
-    ).toEqual([4, 3]);
+    expect(jsonLines(out).map(({ id }) => id)).toEqual([4, 3]);
   });
 
   it('records who resolved it and when, and suppresses at once a sender who opts out', async () => {
@@ -303,12 +260,7 @@ describe('handbill replies export', () => {
   it('writes JSON lines, and is a function', async () => {
     const { out } = await run('export', 'survey', '--format', 'jsonl', '--meaning', 'answer');
     const { replies } = await exportReplies('survey', { ...options(), meanings: ['answer'] });
-    expect(
-      out
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line)),
-    ).toEqual(replies);
+    expect(jsonLines(out)).toEqual(replies);
     expect(replies[0]?.row).toEqual({ id: 'A', msisdn: numberOf(1), name: 'Ada', text: 't1' });
   });
 

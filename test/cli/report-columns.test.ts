@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
 import { isChosen, outcomes } from '../../src/operations/report.ts';
+import { deliveryOf, receive } from '../helpers/events.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -35,25 +36,7 @@ interface Line {
 async function lines(...args: readonly string[]): Promise<readonly Line[]> {
   const { out, err } = await handbillHere(root, ['report', 'hello', '--format', 'jsonl', ...args]);
   expect(err).toBe('');
-  return out === ''
-    ? []
-    : out
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-}
-
-function say(messageId: string | undefined, state: DeliveryState): DeliveryReport {
-  const nothing = { reference: null, address: null, channel: null, cause: null, error: null, word: null };
-  return {
-    kind: 'delivery',
-    ...nothing,
-    messageId: messageId ?? '',
-    textHash: null,
-    atMs: Date.now(),
-    eventId: null,
-    state,
-  };
+  return out === '' ? [] : jsonLines(out);
 }
 
 beforeAll(async () => {
@@ -62,10 +45,10 @@ beforeAll(async () => {
   const sent = await handbillHere(root, ['send', 'hello', '--format', 'json']);
   expect(JSON.parse(sent.out).totals).toMatchObject({ recipients: 4, accepted: 3, skipped: 1 });
   posted = (await lines()).map(({ messageId }) => messageId);
-  const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
-  const events = [say(posted[0], 'delivered'), say(posted[1], 'failed'), say(posted[2], 'undeliverable')];
-  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
-  ledger.close();
+  const events = (['delivered', 'failed', 'undeliverable'] as const).map((state, row) =>
+    deliveryOf({ messageId: posted[row] ?? '', atMs: Date.now(), state }),
+  );
+  receive(join(root, '.handbill/ledger.db'), events);
 });
 afterAll(() => remove());
 

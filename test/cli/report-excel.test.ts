@@ -4,33 +4,23 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { cellOf, excelCell } from '../../src/util/csv.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
 describe('a cell for Excel', () => {
   test.each([
     ['+447400123401', '="+447400123401"'],
-    ['07400 123401', '="07400 123401"'],
     ['0042', '="0042"'],
-    ['42', '="42"'],
-    ['-5', '="-5"'],
     ['1.234,50', '="1.234,50"'],
-    ['12345678901234567890', '="12345678901234567890"'],
     ['1E5', '="1E5"'],
-    ['1e+5', '="1e+5"'],
     ['1/2', '="1/2"'],
-    ['12-05-2026', '="12-05-2026"'],
     ['10:30', '="10:30"'],
     ['SEPT2', '="SEPT2"'],
-    ['2. März', '="2. März"'],
     ['5%', '="5%"'],
     ['+1+2', "'+1+2"],
-    ['=1+2', "'=1+2"],
-    ['@SUM(1)', "'@SUM(1)"],
     ['-cmd|x', "'-cmd|x"],
     ['="0740"', `'="0740"`],
-    ['Ann', 'Ann'],
-    ['', ''],
     ['10 Downing Street', '10 Downing Street'],
     ['2026-11-21T09:00:00.500Z', '2026-11-21T09:00:00.500Z'],
     ['0'.repeat(256), '0'.repeat(256)],
@@ -141,10 +131,7 @@ describe('report --format csv --for excel', () => {
       'jsonl',
     ]);
     expect(previewed.err).toBe('');
-    const rows = previewed.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const rows = jsonLines(previewed.out);
     expect(rows.map(({ to, request }) => [to, request.body.body.text])).toEqual([
       ['+447400123401', 'Hello Ann, plan =HYPERLINK("http://x","y").'],
       ['+447400123402', 'Hello Zoë; "Z", the\nsecond, plan 1/2.'],

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { openLedger } from '../../src/ledger/open.ts';
-import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
+import type { DeliveryState } from '../../src/model.ts';
 import { type RunningCli, startCli } from '../helpers/cli.ts';
+import { deliveryOf, receive } from '../helpers/events.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -21,29 +22,15 @@ beforeEach(async () => {
   }));
   await handbillHere(root, ['send', 'hello', '--quiet']);
   const { out } = await handbillHere(root, ['report', '--format', 'jsonl']);
-  ids = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).messageId);
+  ids = jsonLines(out).map(({ messageId }) => messageId);
 });
 afterEach(() => remove());
 
 function come(...reports: readonly (readonly [message: number, state: DeliveryState])[]): void {
-  const nothing = { reference: null, address: null, channel: null, cause: null, error: null, word: null };
-  const events = reports.map(
-    ([message, state]): DeliveryReport => ({
-      kind: 'delivery',
-      ...nothing,
-      messageId: ids[message] ?? '',
-      textHash: null,
-      atMs: Date.now(),
-      eventId: null,
-      state,
-    }),
+  const events = reports.map(([message, state]) =>
+    deliveryOf({ messageId: ids[message] ?? '', atMs: Date.now(), state }),
   );
-  const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
-  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
-  ledger.close();
+  receive(join(root, '.handbill/ledger.db'), events);
 }
 
 interface Following {

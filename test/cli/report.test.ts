@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
-import type { ResultRecord } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { createLatency } from '../../src/report/latency.ts';
 import { until } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { startedRun, withLedger } from '../ledger/given.ts';
+import { claimOf, keyOf, loadRow, HELLO as RUN, resultOf } from '../ledger/values.ts';
 import { createScene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
-const IDENTITY = { environment: 'sandbox', campaign: 'hello', occurrence: 'once' };
 const T0 = Date.parse('2026-11-20T09:00:00Z');
 let root = '';
 let runId = '';
@@ -23,52 +23,19 @@ afterAll(() => remove());
 
 /** A run of three: one accepted, one in doubt, one duplicate. */
 function record(): string {
-  const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: T0 });
-  const draft = ledger.beginLoad(IDENTITY, { channel: 'sms', nowMs: T0 });
-  const row = (index: number, to: string) => ({
-    row: index,
-    line: index + 2,
-    key: to,
-    to,
-    state: index === 2 ? ('skipped' as const) : ('pending' as const),
-    reason: index === 2 ? 'duplicate' : null,
-    parts: index === 2 ? null : 1,
-    encoding: index === 2 ? null : ('GSM-7' as const),
-    costMicros: null,
-    variant: null,
+  const skipped = { key: keyOf(0), state: 'skipped', reason: 'duplicate', parts: null, encoding: null } as const;
+  const inputs = [{ role: 'campaign', file: 'campaigns/hello/campaign.yaml', sha256: '00' }] as const;
+  return withLedger(join(root, '.handbill/ledger.db'), T0, (ledger) => {
+    const run = startedRun(ledger, [loadRow(0), loadRow(1), loadRow(2, skipped)], { inputs, nowMs: T0 + 1000 });
+    ledger.commit(run, [], [claimOf(0), claimOf(1)], T0 + 1000);
+    const doubt = { state: 'in-doubt', reason: 'timeout', httpStatus: null, messageId: null } as const;
+    ledger.commit(run, [resultOf(0), resultOf(1, doubt)], [], T0 + 2000);
+    const latency = createLatency();
+    latency.add(40);
+    const figures = { posted: 2, retried: 0, activeMs: 4000, latency: latency.save() };
+    ledger.finish(run, { state: 'finished', halt: null, figures, nowMs: T0 + 5000 });
+    return run.id;
   });
-  const rows = [row(0, '+447700900001'), row(1, '+447700900002'), row(2, '+447700900001')];
-  ledger.load(draft, rows);
-  const planFile = ledger.finishLoad(draft, {
-    inputs: [{ role: 'campaign', file: 'campaigns/hello/campaign.yaml', sha256: '00' }],
-    identityHash: 'x',
-    nowMs: T0,
-  });
-  const { run } = ledger.start(planFile, T0 + 1000);
-  ledger.commit(
-    run,
-    [],
-    rows.slice(0, 2).map(({ row: index, to, key }) => ({ row: index, step: 0, to, key })),
-    T0 + 1000,
-  );
-  const result = (index: number, state: ResultRecord['state'], reason: string | null): ResultRecord => ({
-    row: index,
-    step: 0,
-    from: 'claimed',
-    state,
-    reason,
-    attempts: 1,
-    httpStatus: state === 'accepted' ? 202 : null,
-    messageId: state === 'accepted' ? 'm-1' : null,
-    error: null,
-  });
-  ledger.commit(run, [result(0, 'accepted', null), result(1, 'in-doubt', 'timeout')], [], T0 + 2000);
-  const latency = createLatency();
-  latency.add(40);
-  const figures = { posted: 2, retried: 0, activeMs: 4000, latency: latency.save() };
-  ledger.finish(run, { state: 'finished', halt: null, figures, nowMs: T0 + 5000 });
-  ledger.close();
-  return run.id;
 }
 
 test('where nothing was sent, report and runs say so and where they looked', async () => {
@@ -106,16 +73,13 @@ test('text is for people, without colours outside a terminal', async () => {
 });
 
 test('one record per row; the reference is that of the run; outcomes can be chosen', async () => {
-  const all = (await handbill(root, ['report', '--format', 'jsonl'])).out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const all = jsonLines((await handbill(root, ['report', '--format', 'jsonl'])).out);
   expect(all.map(({ line, outcome }) => [line, outcome])).toEqual([
     [2, 'accepted'],
     [3, 'in-doubt'],
     [4, 'skipped'],
   ]);
-  expect(all[0].reference).toBe(createReference(IDENTITY, 'sms')('+447700900001'));
+  expect(all[0].reference).toBe(createReference(RUN, 'sms')(keyOf(0)));
   const some = await handbill(root, ['report', '--format', 'jsonl', '--outcome', 'in-doubt']);
   expect(some.out.trim().split('\n')).toHaveLength(1);
 });
@@ -165,12 +129,8 @@ test('says that the requests of a start that was killed are not counted', { time
 });
 
 test('counts every start that ended', async () => {
-  const project = await projectWith(HELLO);
-  try {
-    for (const limit of ['1', '2']) await handbill(project.root, ['send', 'hello', '--limit', limit, '--quiet']);
-    const { out } = await handbill(project.root, ['report', 'hello', '--format', 'json']);
-    expect(JSON.parse(out).requests).not.toHaveProperty('uncountedStarts');
-  } finally {
-    await project.remove();
-  }
+  await using project = await projectWith(HELLO);
+  for (const limit of ['1', '2']) await handbill(project.root, ['send', 'hello', '--limit', limit, '--quiet']);
+  const { out } = await handbill(project.root, ['report', 'hello', '--format', 'json']);
+  expect(JSON.parse(out).requests).not.toHaveProperty('uncountedStarts');
 });

@@ -32,17 +32,18 @@ function finished({ status, stdout, stderr }: CliResult): Finished {
   return { status, out: stdout, err: stderr };
 }
 
-/** A folder with these files, a git repository by its looks; removed with `remove`. */
+/** A folder with these files, a git repository by its looks; removed with `remove`, or at the end of `await using`. */
 export async function projectWith(
   files: Readonly<Record<string, string>>,
-): Promise<{ readonly root: string; readonly remove: () => Promise<void> }> {
+): Promise<{ readonly root: string; readonly remove: () => Promise<void> } & AsyncDisposable> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'handbill-cli-')));
   await mkdir(join(root, '.git'));
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text);
   }
-  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+  const remove = () => rm(root, { recursive: true, force: true });
+  return { root, remove, [Symbol.asyncDispose]: remove };
 }
 
 export const HELLO = {

@@ -1,23 +1,16 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { startedRun } from '../ledger/given.ts';
 import { handbill, projectWith } from './run-handbill.ts';
 
 const T0 = Date.parse('2026-11-20T09:00:00Z');
 
-function begin(ledger: Ledger, campaign: string, nowMs: number): string {
-  const identity = { environment: 'sandbox', campaign, occurrence: 'once' };
-  const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs });
-  const planFile = ledger.finishLoad(draft, { inputs: [], identityHash: 'x', nowMs });
-  return ledger.start(planFile, nowMs).run.id;
-}
-
 test('runs are listed last active first; one that was killed is interrupted', async () => {
   const { root, remove } = await projectWith({});
   const ledger = openLedger(join(root, 'other.db'), { mode: 'write', nowMs: T0 });
-  const first = begin(ledger, 'first', T0);
-  const second = begin(ledger, 'second', T0 + 60_000);
+  const first = startedRun(ledger, [], { campaign: 'first', nowMs: T0 }).id;
+  const second = startedRun(ledger, [], { campaign: 'second', nowMs: T0 + 60_000 }).id;
   ledger.close();
 
   const json = await handbill(root, ['runs', '--format', 'json', '--ledger', 'other.db']);

@@ -159,19 +159,15 @@ it('twelve campaigns with samples: one notice, no doubt about invented numbers, 
     files[`campaigns/c${i}/campaign.yaml`] =
       `name: c${i}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, sample: ../../sample.csv }\n`;
   }
-  const made = await projectWith(files);
-  try {
-    const github = await handbillHere(made.root, ['validate', '--format', 'github']);
-    const lines = github.out.trim().split('\n');
-    expect(lines.filter((line) => line.includes('list-sampled'))).toEqual([
-      expect.stringMatching(/^::notice .*12 lists are not there: their samples are read in their place\./),
-    ]);
-    expect(github.out).not.toContain('unassigned-number');
-    expect(lines.filter((line) => line.includes('unicode-message'))).toHaveLength(1);
-    const text = await handbillHere(made.root, ['validate']);
-    expect(text.err.match(/list-sampled/g)).toHaveLength(1);
-    expect(text.err).not.toContain('unassigned-number');
-  } finally {
-    await made.remove();
-  }
+  await using made = await projectWith(files);
+  const github = await handbillHere(made.root, ['validate', '--format', 'github']);
+  const lines = github.out.trim().split('\n');
+  expect(lines.filter((line) => line.includes('list-sampled'))).toEqual([
+    expect.stringMatching(/^::notice .*12 lists are not there: their samples are read in their place\./),
+  ]);
+  expect(github.out).not.toContain('unassigned-number');
+  expect(lines.filter((line) => line.includes('unicode-message'))).toHaveLength(1);
+  const text = await handbillHere(made.root, ['validate']);
+  expect(text.err.match(/list-sampled/g)).toHaveLength(1);
+  expect(text.err).not.toContain('unassigned-number');
 });

@@ -53,17 +53,6 @@ test('--allow invalid-rows counts them instead', async () => {
   expect(out).toContain('2 skipped (1 invalid-address, 1 missing-variable)');
 });
 
-test('--recipients takes a list from outside of the project', async () => {
-  const root = await project({});
-  const { root: elsewhere, remove } = await projectWith({ 'list.csv': 'msisdn,first\n+447700900009,Cy\n' });
-  removals.push(remove);
-  const { status, out } = await handbill(root, ['validate', 'hello', '--recipients', join(elsewhere, 'list.csv')]);
-  expect({ status, out }).toEqual({
-    status: 0,
-    out: 'hello: 1 recipient, 1 to send, 1 part: ok\n',
-  });
-});
-
 test('text shows examples of a cause and the count, json all of them', async () => {
   const rows = Array.from({ length: 1234 }, (_, i) => `bad ${i},x\n`).join('');
   const root = await project({ 'campaigns/hello/people.csv': `msisdn,first\n${rows}` });
@@ -104,14 +93,6 @@ test('of many errors, what is wrong with a file comes before faults in rows, and
   const codes = [...err.matchAll(/^error\[([\w-]+)\]/gm)].map(([, code]) => code);
   expect(codes).toEqual(['missing-variable', 'unknown-key', 'invalid-address', 'invalid-address']);
   expect(out.split('\n')[1]).toMatch(/^hello .* error/);
-});
-
-test('a limit is checked', async () => {
-  const yaml = `${HELLO['campaigns/hello/campaign.yaml']}limits: { maxRecipients: 1 }\n`;
-  const root = await project({ 'campaigns/hello/campaign.yaml': yaml });
-  const { status, err } = await handbill(root, ['validate']);
-  expect(status).toBe(2);
-  expect(err).toContain('error[too-many-recipients]');
 });
 
 test('a control character from a list never reaches the terminal', async () => {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { elementsOf, readXml } from '../helpers/xml.ts';
-import { HELLO, handbill, projectWith } from './run-handbill.ts';
-import { runValidate, type Validated } from './run-validate.ts';
+import { handbillHere } from './in-process.ts';
+import { type Finished, HELLO, handbill, projectWith } from './run-handbill.ts';
 import { type Annotation, readCommands } from './validation-readers.ts';
 
 const YAML = 'name: NAME\nchannel: sms\nfrom: Riverside\ntemplate: { text: "TEXT" }\nrecipients: people.csv\n';
@@ -38,9 +38,11 @@ const FILES = {
 const CODES_FOUND = ['csv-nul', 'invalid-address', 'missing-variable', 'unicode-message', 'unknown-name'];
 const ERRORS = 3 + BAD_CELLS.length;
 
+const runValidate = (cwd: string, args: readonly string[]) => handbillHere(cwd, ['validate', ...args]);
+
 let root = '';
 let remove = async () => {};
-const results = new Map<string, Validated>();
+const results = new Map<string, Finished>();
 
 beforeAll(async () => {
   ({ root, remove } = await projectWith(FILES));
@@ -153,31 +155,26 @@ describe('junit', () => {
 
 describe('where nothing is wrong', () => {
   test.each(['github', 'junit'])('%s is whole, exit 0', async (format) => {
-    const good = await projectWith({ ...HELLO, 'campaigns/hello/people.csv': 'msisdn,first\n+447911123456,Ann\n' });
-    try {
-      const { status, out, err } = await runValidate(good.root, ['--format', format]);
-      expect({ status, err }).toEqual({ status: 0, err: '' });
-      if (format === 'github') expect(out).toBe('0 errors, 0 warnings in 1 campaign.\n');
-      if (format === 'junit') expect(readXml(out).attributes).toMatchObject({ tests: '1', failures: '0' });
-    } finally {
-      await good.remove();
-    }
+    await using good = await projectWith({
+      ...HELLO,
+      'campaigns/hello/people.csv': 'msisdn,first\n+447911123456,Ann\n',
+    });
+    const { status, out, err } = await runValidate(good.root, ['--format', format]);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    if (format === 'github') expect(out).toBe('0 errors, 0 warnings in 1 campaign.\n');
+    if (format === 'junit') expect(readXml(out).attributes).toMatchObject({ tests: '1', failures: '0' });
   });
 });
 
 describe('what has no place in the repository', () => {
   test.each(['github', 'junit'])('%s: no campaign at all', async (format) => {
-    const empty = await projectWith({ 'a.txt': '' });
-    try {
-      const { status, out } = await runValidate(empty.root, ['--format', format]);
-      expect(status).toBe(2);
-      if (format === 'github')
-        expect(readCommands(out).commands).toMatchObject([{ properties: { title: 'handbill: campaign-not-found' } }]);
-      if (format === 'junit')
-        expect(elementsOf(readXml(out), 'testcase')[0]?.attributes).toMatchObject({ name: 'campaign-not-found' });
-    } finally {
-      await empty.remove();
-    }
+    await using empty = await projectWith({ 'a.txt': '' });
+    const { status, out } = await runValidate(empty.root, ['--format', format]);
+    expect(status).toBe(2);
+    if (format === 'github')
+      expect(readCommands(out).commands).toMatchObject([{ properties: { title: 'handbill: campaign-not-found' } }]);
+    if (format === 'junit')
+      expect(elementsOf(readXml(out), 'testcase')[0]?.attributes).toMatchObject({ name: 'campaign-not-found' });
   });
 
   it('has its own name in the message', async () => {
@@ -197,28 +194,24 @@ describe('what has no place in the repository', () => {
 });
 
 test('a campaign that cannot be sent because of its project is not called good', async () => {
-  const { root: there, remove: away } = await projectWith({
+  await using here = await projectWith({
     'handbill.yaml': 'suppressions: [gone.csv]\n',
     'campaigns/one/campaign.yaml': campaign('one', 'Hello'),
     'campaigns/one/people.csv': 'msisdn\n+447911123456\n',
     'campaigns/two/campaign.yaml': campaign('two', 'Hello'),
     'campaigns/two/people.csv': 'msisdn\n+447911123456\n',
   });
-  try {
-    const text = await runValidate(there, []);
-    expect(text.out).toMatch(/^campaign .*\none +1 error\ntwo +1 error\n2 campaigns .* 2 with errors\n$/);
-    expect(text.err.match(/file-not-found/g)).toHaveLength(1);
-    const { out, status } = await runValidate(there, ['--format', 'junit']);
-    expect(status).toBe(2);
-    const cases = elementsOf(readXml(out), 'testcase').map(({ attributes, children }) => [
-      attributes['name'],
-      children.length > 0,
-    ]);
-    expect(cases).toEqual([
-      ['file-not-found in handbill.yaml', true],
-      ['errors of the project', true],
-    ]);
-  } finally {
-    await away();
-  }
+  const text = await runValidate(here.root, []);
+  expect(text.out).toMatch(/^campaign .*\none +1 error\ntwo +1 error\n2 campaigns .* 2 with errors\n$/);
+  expect(text.err.match(/file-not-found/g)).toHaveLength(1);
+  const { out, status } = await runValidate(here.root, ['--format', 'junit']);
+  expect(status).toBe(2);
+  const cases = elementsOf(readXml(out), 'testcase').map(({ attributes, children }) => [
+    attributes['name'],
+    children.length > 0,
+  ]);
+  expect(cases).toEqual([
+    ['file-not-found in handbill.yaml', true],
+    ['errors of the project', true],
+  ]);
 });

@@ -8,11 +8,13 @@ import { formatJunit } from '../../src/cli/validate/junit.ts';
 import { problem, warning } from '../../src/errors.ts';
 import type { Validation } from '../../src/operations/validate.ts';
 import { elementsOf, readXml } from '../helpers/xml.ts';
+import { handbillHere } from './in-process.ts';
 import { HELLO, projectWith } from './run-handbill.ts';
-import { runValidate } from './run-validate.ts';
 import { readCommands } from './validation-readers.ts';
 
 const FORMATS = ['text', 'json', 'github', 'junit'];
+
+const runValidate = (cwd: string, args: readonly string[]) => handbillHere(cwd, ['validate', ...args]);
 
 let root = '';
 let remove = async () => {};
@@ -67,10 +69,10 @@ describe('-o', () => {
       symlinkSync('target', join(root, 'link'));
       const missing = await runValidate(root, ['--format', format, '-o', 'none/result']);
       expect(missing).toMatchObject({ status: 2, out: '' });
-      expect(missing.err).toMatch(/file-not-found: .*none\/result cannot be written/);
+      expect(missing.err).toMatch(/error\[file-not-found\]: .*none\/result cannot be written/);
       const link = await runValidate(root, ['--format', format, '-o', 'link']);
       expect(link).toMatchObject({ status: 2, out: '' });
-      expect(link.err).toMatch(/output-exists: .*link is a link/);
+      expect(link.err).toMatch(/error\[output-exists\]: .*link is a link/);
       expect(readdirSync(root).toSorted()).toEqual(['.git', 'campaigns', 'link']);
       expect(existsSync(join(root, 'target'))).toBe(false);
     },
