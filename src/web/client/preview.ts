@@ -1,4 +1,4 @@
-import { columnsNode, type PreviewNode, requestNode, shownOf, withMore } from '../preview/nodes.ts';
+import { type PreviewNode, type RowView, rowNode } from '../preview/nodes.ts';
 import { type Rows, readRows } from './preview-data.ts';
 import { createFilters, findAll } from './preview-find.ts';
 import { createList, elementOf } from './preview-list.ts';
@@ -50,9 +50,10 @@ async function browse(): Promise<void> {
     if (row === undefined) return;
     const isWanted = () => hits[list.chosen()] === row;
     const view = await rows.view(row);
-    const node = compares ? await compared(rows, row, view.node) : view.node;
+    const beside = compares ? [await compared(rows, row, view)] : undefined;
+    const [, , , , ...cells] = rows.fields(row);
     // The user may have chosen another recipient meanwhile.
-    if (isWanted()) fill(detail, rows, row, { ...view, node });
+    if (isWanted()) fill(detail, rowNode(view, view.bodies, rows.about, cells, beside));
   }
   /** Clears a search that excludes the row. */
   async function goTo(line: number): Promise<void> {
@@ -144,32 +145,27 @@ function part<T extends HTMLElement>(id: string, kind: new () => T): T {
   throw new Error(`The page has no ${id}.`);
 }
 
-function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<ReturnType<Rows['view']>>): void {
-  const [, , , , ...cells] = rows.fields(row);
-  const { columns, heads } = rows.about;
-  const requests = view.requests.map(([name, head], i) => requestNode(name, heads[head] ?? '', view.bodies[i] ?? ''));
+function fill(detail: HTMLElement, node: PreviewNode): void {
   const open = [...detail.querySelectorAll('details')].map((fold) => fold.open);
-  detail.replaceChildren(elementOf(withMore(view.node, [...columnsNode(columns, cells), ...requests])));
+  detail.replaceChildren(elementOf(node));
   detail.scrollTop = 0;
   // A reader who has opened the requests keeps them open for the next recipient.
   for (const [i, fold] of [...detail.querySelectorAll('details')].entries()) fold.open = open[i] ?? false;
 }
 
-async function compared(rows: Rows, row: number, node: PreviewNode): Promise<PreviewNode> {
+/** The message of each variant, that of another recipient for all but one. */
+async function compared(rows: Rows, row: number, view: RowView): Promise<PreviewNode> {
   const own = rows.about.facets[rows.facets(row)]?.variant ?? '';
   const columns = await Promise.all(
     variantsIn(rows).map(async (variant): Promise<PreviewNode> => {
       const at = variant === own ? row : nearest(rows, row, variant);
-      const shown = variant === own ? node : (await rows.view(at)).node;
+      const { shown } = variant === own ? view : await rows.view(at);
       const [to = '', key = ''] = rows.fields(at);
       const who = variant === own ? 'this recipient' : `line ${rows.line(at)}, ${to || key}`;
-      return ['column', ['name', variant], ['soft', who], ...shownOf(shown)];
+      return ['column', ['name', variant], ['soft', who], ...shown];
     }),
   );
-  if (typeof node === 'string') return node;
-  const [kind, ...children] = node;
-  const rest = children.filter((child) => typeof child === 'string' || child[0] !== 'shown');
-  return [kind, ...rest.slice(0, 1), ['compare', ...columns], ...rest.slice(1)];
+  return ['compare', ...columns];
 }
 
 function variantsIn({ about }: Rows): readonly string[] {

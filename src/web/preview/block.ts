@@ -25,37 +25,34 @@ export interface PackedRow {
 }
 
 export function createPacker() {
-  const blocks = { index: createIndex(), views: createViews() };
+  const blocks = [
+    { kind: 'index', block: createIndex(), first: 0 },
+    { kind: 'views', block: createViews(), first: 0 },
+  ];
   let full = '';
   let rows = 0;
-  const flush = (isDue: (block: Packing) => boolean): void => {
-    for (const kind of ['index', 'views'] as const) {
-      const block = blocks[kind];
-      if (isDue(block)) full += element(kind, block.first(), block.take());
+  const flush = (isLast: boolean): void => {
+    for (const one of blocks) {
+      if (!one.block.isFull() && !(isLast && one.first < rows)) continue;
+      full += element(one.kind, one.first, one.block.take());
+      one.first = rows;
     }
-  };
-  const ready = (): string => {
-    const markup = full;
-    full = '';
-    return markup;
   };
   return {
     add(row: PackedRow): void {
-      blocks.index.add(row, rows);
-      blocks.views.add(row, rows);
+      for (const { block } of blocks) block.add(row);
       rows += 1;
-      flush((block) => block.isFull());
+      flush(false);
     },
-    /** Full elements, as markup; empty if there are none. */
-    ready,
-    rest(): string {
-      flush((block) => !block.isEmpty());
-      return ready();
+    /** Full elements, as markup, and in the end also the last ones; empty if there are none. */
+    ready(isLast = false): string {
+      flush(isLast);
+      const markup = full;
+      full = '';
+      return markup;
     },
   };
 }
-
-type Packing = Pick<ReturnType<typeof createIndex>, 'isFull' | 'isEmpty'>;
 
 /**
  * Holds so many rows as text. Objects that live longer outlive the young generation, whose garbage V8 keeps for long:
@@ -69,13 +66,9 @@ function createIndex() {
   let text = '';
   let pieces: Buffer[] = [];
   let before = 0;
-  let first = 0;
   return {
-    add(row: PackedRow, position: number) {
-      if (lines.length === 0) {
-        first = position;
-        before = 0;
-      } else text += ROW_END;
+    add(row: PackedRow) {
+      if (lines.length > 0) text += ROW_END;
       lines.push(row.line - before);
       before = row.line;
       facets.push(row.facets);
@@ -85,14 +78,13 @@ function createIndex() {
       text = '';
     },
     isFull: () => lines.length >= INDEX_ROWS,
-    isEmpty: () => lines.length === 0,
-    first: () => first,
     /** A line of JSON with the numbers, then the fields. */
     take() {
       const head = Buffer.from(`${JSON.stringify({ lines, facets })}\n`);
       const block = Buffer.concat([head, ...pieces, Buffer.from(text)]);
       lines = [];
       facets = [];
+      before = 0;
       pieces = [];
       text = '';
       return block;
@@ -109,7 +101,6 @@ const SEPARATOR = new RegExp(`[${ROW_END}${FIELD_END}]`);
 function createViews() {
   let texts: string[] = [];
   let characters = 0;
-  let first = 0;
   let bases = new Map<string, { readonly at: number; readonly base: Base }>();
   const packed = ({ view, like }: PackedRow): string => {
     if (view.length <= LONG) return view;
@@ -119,16 +110,13 @@ function createViews() {
     return view;
   };
   return {
-    add(row: PackedRow, position: number) {
-      if (texts.length === 0) first = position;
+    add(row: PackedRow) {
       const text = packed(row);
       // Counts long ones by their stored part.
       characters += text.length;
       texts.push(text);
     },
     isFull: () => texts.length >= VIEW_ROWS || characters >= VIEW_CHARACTERS,
-    isEmpty: () => texts.length === 0,
-    first: () => first,
     take() {
       const block = Buffer.from(texts.join(ROW_END));
       texts = [];
@@ -143,7 +131,7 @@ function createViews() {
  * An element that no browser runs or shows. Compresses on this thread, although that blocks it for some milliseconds:
  * on other threads the same blocks fragment the memory, and 400,000 rows peaked at 240 MB instead of 165.
  */
-function element(kind: 'index' | 'views', first: number, block: Buffer): string {
+function element(kind: string, first: number, block: Buffer): string {
   const base64 = deflateRawSync(block, { level: 6 }).toString('base64');
   return `<script type="application/octet-stream" class="${kind}" data-first="${first}">${base64}</script>\n`;
 }

@@ -1,3 +1,5 @@
+import type { About } from './about.ts';
+
 /**
  * A message as data: `nodeHtml` shows it as HTML on the server, and the script as elements in the browser. A kind is a
  * name of this table, so that no data ever names an element, an attribute or a class.
@@ -63,30 +65,32 @@ export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNod
 
 /** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
-  readonly node: PreviewNode;
+  readonly head: PreviewNode;
+  /** The message as the recipient sees or hears it; empty: there is none. */
+  readonly shown: readonly PreviewNode[];
+  /** Why there is none, and warnings. */
+  readonly more: readonly PreviewNode[];
   /** A name for each, and its line `POST URL` by its number in `About`. */
   readonly requests: readonly (readonly [name: string, head: number])[];
 }
 
-export function withMore(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode {
-  if (typeof node === 'string') return node;
-  const [kind, ...children] = node;
-  return [kind, ...children.map((child) => (isKind(child, 'more') ? ([...child, ...more] as PreviewNode) : child))];
-}
-
-export function shownOf(node: PreviewNode): readonly PreviewNode[] {
-  if (typeof node === 'string') return [];
-  const shown = node.find((child) => isKind(child, 'shown'));
-  return shown === undefined || typeof shown === 'string' ? [] : (shown.slice(1) as readonly PreviewNode[]);
-}
-
-function isKind(node: PreviewNode, kind: Kind): node is readonly [Kind, ...PreviewNode[]] {
-  return typeof node === 'object' && node[0] === kind;
-}
-
-export function columnsNode(columns: readonly string[], values: readonly string[]): readonly PreviewNode[] {
-  if (values.length === 0) return [];
-  return [['soft', 'Row of the list'], ...factNodes(columns.map((name, i) => [name, values[i] ?? '']))];
+/**
+ * A whole row: the message, and below it the facts, the columns of the list and the requests.
+ * @param beside - the message, or several to compare
+ */
+export function rowNode(
+  view: RowView,
+  bodies: readonly string[],
+  { columns, heads }: Pick<About, 'columns' | 'heads'>,
+  cells: readonly string[],
+  beside: readonly PreviewNode[] = view.shown.length === 0 ? [] : [['shown', ...view.shown]],
+): PreviewNode {
+  const facts = factNodes(columns.map((name, i) => [name, cells[i] ?? '']));
+  const list = cells.length === 0 ? [] : [['soft', 'Row of the list'] as const, ...facts];
+  const requests = view.requests.map(([name, head], i) => {
+    return ['fold', ['foldName', name], ['soft', heads[head] ?? ''], ['code', bodies[i] ?? '']] as const;
+  });
+  return ['row', view.head, ...beside, ['more', ...view.more, ...list, ...requests]];
 }
 
 /** Names and values; nothing where there are none. */
@@ -97,8 +101,4 @@ export function factNodes(pairs: readonly (readonly [name: string, value: string
     ['value', value],
   ]);
   return [['facts', ...nodes.flat()]];
-}
-
-export function requestNode(name: string, head: string, body: string): PreviewNode {
-  return ['fold', ['foldName', name], ['soft', head], ['code', body]];
 }

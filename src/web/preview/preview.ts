@@ -10,7 +10,7 @@ import type { About, Facets } from './about.ts';
 import { createPacker, openValues, type PackedRow } from './block.ts';
 import { previewFacts } from './facts.ts';
 import { nodeHtml } from './message-html.ts';
-import { columnsNode, requestNode, withMore } from './nodes.ts';
+import { rowNode } from './nodes.ts';
 import { createFacetTable, createHeads, type FacetTable, type Heads, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
 
@@ -65,7 +65,7 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
       const ready = packer.ready();
       if (ready !== '') yield ready;
     }
-    yield packer.rest();
+    yield packer.ready(true);
   } finally {
     await values.close();
   }
@@ -93,11 +93,8 @@ function packedRow(
   const bodies = [...(row.request === null ? [] : [row.request]), ...row.fallbacks].map(({ body }) => body);
   const { to, key, line } = decision;
   if (first !== null) {
-    const { columns } = source.plan;
-    const requests = view.requests.map(([name, head], i) =>
-      requestNode(name, heads.all()[head] ?? '', bodies[i] ?? ''),
-    );
-    first.push(nodeHtml(withMore(view.node, [...columnsNode(columns, cells), ...requests]), 'Shown with JavaScript.'));
+    const about = { columns: source.plan.columns, heads: heads.all() };
+    first.push(nodeHtml(rowNode(view, bodies, about, cells), 'Shown with JavaScript.'));
   }
   return {
     line,

@@ -18,14 +18,10 @@ export function rowView(
   heads: Heads,
 ): RowView {
   const { decision } = row;
-  const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
   return {
-    node: [
-      'row',
-      headNode(decision, label),
-      ...(inside.length === 0 ? [] : [['shown', ...inside] as const]),
-      ['more', ...whyNodes(decision, source.formats), ...warningNodes(warnings)],
-    ],
+    head: headNode(decision, label),
+    shown: decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source),
+    more: [...whyNodes(decision, source.formats), ...warningNodes(warnings)],
     requests: requestsOf(row, heads),
   };
 }
@@ -99,7 +95,11 @@ function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNod
 function requestsOf({ decision, request, fallbacks }: Previewed, heads: Heads): RowView['requests'] {
   if (decision.decision !== 'send') return [];
   const own = request === null ? [] : [['Request', heads.numberOf(request)] as const];
-  return [...own, ...fallbacks.map((one, i) => [fallbackName(decision, i), heads.numberOf(one)] as const)];
+  const others = fallbacks.map((one, i) => {
+    const channel = decision.fallbacks[i]?.channel ?? decision.channel;
+    return [`Request of the fallback: ${CHANNEL_TABLE[channel].label}`, heads.numberOf(one)] as const;
+  });
+  return [...own, ...others];
 }
 
 export type Heads = ReturnType<typeof createHeads>;
@@ -115,11 +115,6 @@ export function createHeads() {
       return known === -1 ? all.push(head) - 1 : known;
     },
   };
-}
-
-function fallbackName({ fallbacks }: SendDecision, index: number): string {
-  const channel = fallbacks[index]?.channel;
-  return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_TABLE[channel].label}`;
 }
 
 export type FacetTable = ReturnType<typeof createFacetTable>;
