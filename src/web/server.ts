@@ -293,7 +293,6 @@ async function streamed(
   back: string,
   type = 'text/html; charset=utf-8',
 ): Promise<Response> {
-  const encoder = new TextEncoder();
   // Such a page sends no form: the banner names the command.
   const view = { ...viewOf(needs, c, new URL(c.req.url), null), actions: 'off' as const };
   const banner = pausesBanner(view, needs.site.keeper.current()?.ledger.pauses() ?? [], []);
@@ -305,30 +304,19 @@ async function streamed(
     await pieces.return(undefined);
     return new Response(null, { headers });
   }
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const way =
-        html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a></nav>\n${banner}`.markup;
-      if (first.done === true) return;
-      controller.enqueue(encoder.encode(first.value.replace('<body>\n', (body) => body + way)));
-    },
-    async pull(controller) {
-      try {
-        const next = await pieces.next();
-        if (next.done === true) controller.close();
-        else controller.enqueue(encoder.encode(next.value));
-      } catch (error) {
-        // Rethrown, the error would bypass the log, and appear in the page as markup.
-        const words = brokenOff(needs, error);
-        // A file cannot say that it is not whole: its download fails.
-        if (!type.startsWith('text/html')) c.env.outgoing.destroy();
-        controller.enqueue(encoder.encode(words));
-        controller.close();
-      }
-    },
-    cancel: async () => void (await pieces.return(undefined)),
-  });
-  return new Response(body, { headers });
+  const way = html`<nav class="back" aria-label="Back"><a href="${back}">Back to handbill serve</a></nav>\n${banner}`;
+  async function* toTheEnd(): AsyncGenerator<string> {
+    try {
+      if (first.done !== true) yield first.value.replace('<body>\n', (body) => body + way.markup);
+      yield* pieces;
+    } catch (error) {
+      // A file cannot say that it is not whole: its download fails.
+      if (!type.startsWith('text/html')) c.env.outgoing.destroy();
+      // Rethrown, the error would bypass the log, and appear in the page as markup.
+      yield brokenOff(needs, error);
+    }
+  }
+  return new Response(ReadableStream.from(toTheEnd()).pipeThrough(new TextEncoderStream()), { headers });
 }
 
 /** Ends a page that could not be completed. */
