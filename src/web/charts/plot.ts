@@ -70,9 +70,9 @@ function bottomAxis(ticks: readonly Tick[], widthPx: number): Html {
 `;
 }
 
-/** @param isWhole - counts whole things: no line is between two of them */
-function leftAxis(y: ReturnType<typeof scaleLinear<number>>, isWhole: boolean, { number }: Formats): Html {
-  const ticks = y.ticks(4).filter((tick) => !isWhole || Number.isInteger(tick));
+/** No line is between two recipients. */
+function leftAxis(y: ReturnType<typeof scaleLinear<number>>, { number }: Formats): Html {
+  const ticks = y.ticks(4).filter(Number.isInteger);
   const format = Math.max(...ticks) >= 10_000 ? y.tickFormat(4, '~s') : y.tickFormat(4);
   // d3 writes figures in English: `1,500`, `1.5M`.
   const inLocale = (label: string) => label.replace(/^[\d.,]+/, (text) => number(Number(text.replaceAll(',', ''))));
@@ -112,15 +112,11 @@ interface Point {
   readonly y: number;
 }
 
-interface LineChart {
-  readonly title: string;
-  /** Describes the drawing in a sentence, for screen readers. */
-  readonly description: string;
-  /** The unit of `y`, written above the axis: `messages a second`. */
-  readonly yUnit: string;
-  /** Points in the order of `x`, the same `x` in all lines. */
-  readonly series: readonly { readonly name: string; readonly tone: Tone; readonly points: readonly Point[] }[];
-  readonly formats: Formats;
+interface Series {
+  readonly name: string;
+  readonly tone: Tone;
+  /** In the order of `x`, the same `x` in all lines. */
+  readonly points: readonly Point[];
 }
 
 /** Fewer marks on a line do not run together. */
@@ -128,8 +124,11 @@ const MOST_MARKS = 8;
 /** On a longer single line, which needs no mark to distinguish it, marks would look like events. */
 const FEW_POINTS = 12;
 
-/** Lines over time, from 0 up. Each has a mark and a dash in addition to its colour. */
-export function lineChart({ title, description, yUnit, series, formats }: LineChart): Html {
+/**
+ * Recipients over time, from 0 up. Each line has a mark and a dash in addition to its colour.
+ * @param description - of the drawing, in a sentence for screen readers
+ */
+export function lineChart(title: string, description: string, series: readonly Series[], formats: Formats): Html {
   const { number, instant } = formats;
   const xs = series[0]?.points.map(({ x }) => x) ?? [];
   const ys = series.flatMap(({ points }) => points.map((point) => point.y));
@@ -170,7 +169,7 @@ export function lineChart({ title, description, yUnit, series, formats }: LineCh
   return figure(
     title,
     html`${series.length > 1 && legend}<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
-<text class="figure" x="-44" y="12">${yUnit}</text>${leftAxis(y, ys.every(Number.isInteger), formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
+<text class="figure" x="-44" y="12">recipients</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
 <svg x="0" y="0" width="100%" height="${HEIGHT_PX}" viewBox="0 0 1000 ${HEIGHT_PX}" preserveAspectRatio="none" overflow="visible">${paths}</svg>${marks}</svg>
 <details><summary>Figures as a table</summary>
 ${table(null, columns, rows)}${more > 0 && html`<p class="soft">and ${more} more</p>`}</details>

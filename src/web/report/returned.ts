@@ -61,7 +61,7 @@ export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats): Ht
   const words = series.map(({ name, sum }) => `${name} ${formats.number(sum)}`).join(', ');
   const description = `In the end: ${words}.`;
   const title = `Recipients who had come so far (${formats.timeZone})`;
-  return section('Over time', lineChart({ title, description, series, yUnit: 'recipients', formats }));
+  return section('Over time', lineChart(title, description, series, formats));
 }
 
 const TONES: Readonly<Record<Moment, Tone>> = {
