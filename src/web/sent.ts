@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HandbillError } from '../errors.ts';
@@ -8,6 +6,7 @@ import { LIST_CODES, type Outcome, type SendDecision } from '../model.ts';
 import { previewRows } from '../operations/preview.ts';
 import { LARGEST_LIST_BYTES } from '../operations/run-people.ts';
 import type { PreviewRows } from '../plan/previewed.ts';
+import { hashList } from '../recipients/read.ts';
 import { createYields } from '../util/long-work.ts';
 import { messageNode } from './preview/message.ts';
 import type { SentMessages, Site } from './site.ts';
@@ -42,7 +41,6 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
   const campaign = run.inputs.find(({ role }) => role === 'campaign');
   const list = run.inputs.find(({ role }) => role === 'recipients');
   if (campaign === undefined || list === undefined) return { why: 'unknown' };
-  if ((await hashOf(join(root, list.file))) !== list.sha256) return { why: 'changed' };
   const { cwd, env, now } = site.context;
   const source = await previewRows(join(root, campaign.file), {
     cwd,
@@ -60,7 +58,9 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
     const isSame = inputs.every(({ role, file, sha256 }) =>
       run.inputs.some((one) => one.role === role && one.file === file && one.sha256 === sha256),
     );
-    if (!isSame) return { why: 'changed' };
+    const { recipients } = source.plan.campaign;
+    if (!isSame || (await stat(recipients.path)).size > LARGEST_LIST_BYTES) return { why: 'changed' };
+    if ((await hashList(recipients)).sha256 !== list.sha256) return { why: 'changed' };
     const decision = await decisionAt(source, outcome);
     if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };
     // Messages from earlier inputs cannot be rendered again.
@@ -87,16 +87,4 @@ async function decisionAt({ batches }: PreviewRows, { row, key }: Outcome): Prom
     await turn();
   }
   return null;
-}
-
-/** Null where the file is missing, or too large to be read for a page. */
-async function hashOf(path: string): Promise<string | null> {
-  try {
-    if ((await stat(path)).size > LARGEST_LIST_BYTES) return null;
-    const hash = createHash('sha256');
-    for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
-    return hash.digest('hex');
-  } catch {
-    return null;
-  }
 }
