@@ -6,7 +6,7 @@ import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
-import { address, type Cells, type Column, empty, pager, searchForm, table } from '../kit.ts';
+import { address, type Cells, empty, pager, searchForm, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
@@ -142,7 +142,7 @@ async function list(site: Site, open: OpenLedger | null, view: View, search: Sea
   }
   const caption = `${counts}${q === '' ? '' : `; those that match ${q}`}.`;
   const rows = entries.map((entry) => cells(view, entry));
-  return html`${hashed}${table(caption, columns(view, COLUMNS), rows)}\n${far}\n${links}`;
+  return html`${hashed}${table(caption, COLUMNS, rows)}\n${far}\n${links}`;
 }
 
 function unreachableList(view: View, failing: readonly UnreachableAddress[]): Html {
@@ -156,13 +156,11 @@ function unreachableList(view: View, failing: readonly UnreachableAddress[]): Ht
   ]);
   const more = failing.length > shown.length ? ` The first ${shown.length} are here.` : '';
   const counts = `${view.formats.count(failing.length, 'address', 'addresses')} failed for good too often.${more}`;
-  const all = [{ title: 'Address' }, { title: 'Environment' }, { title: 'Why' }];
-  return html`<h2>Unreachable</h2>${table(counts, columns(view, all), rows)}`;
+  return html`<h2>Unreachable</h2>${table(counts, [{ title: 'Address' }, { title: 'Environment' }, { title: 'Why' }, CHANGE], rows)}`;
 }
 
-function columns({ actions }: View, all: readonly Column[]): readonly Column[] {
-  return actions === 'on' ? [...all, { title: 'Change', isHidden: true }] : all;
-}
+/** Only for a reader who may change something. */
+const CHANGE = { title: 'Change', isHidden: true, isOptional: true };
 
 const COLUMNS = [
   { title: 'Address' },
@@ -171,6 +169,7 @@ const COLUMNS = [
   { title: 'From', isLow: true },
   { title: 'Reason', isOptional: true, isLow: true },
   { title: 'Since', isLow: true },
+  CHANGE,
 ];
 
 function cells(
