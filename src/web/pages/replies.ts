@@ -65,12 +65,11 @@ export const makeReplies: MakePage = async (site, open, asked) => {
   ]);
   const { stopEnds } = site.reading.project.webhook.replies;
   const lines = await Promise.all(
-    found.rows.map(async (row) => {
-      const names = new Set(row.flatMap((reply) => people.runOf(reply)?.name ?? []));
-      // By its oldest reply: a newer one with the same text is no other row.
-      const id = `reply-${row.at(-1)?.number}`;
-      return { id, cells: cells(view, row, { ...(await people.of(row[0])), campaigns: names.size }, stopEnds) };
-    }),
+    // By its oldest reply: a newer one with the same text is no other row.
+    found.rows.map(async (row) => ({
+      id: `reply-${row.at(-1)?.number}`,
+      cells: await cells(view, row, people, stopEnds),
+    })),
   );
   const list =
     lines.length === 0
@@ -91,6 +90,8 @@ export const makeReplies: MakePage = async (site, open, asked) => {
 };
 
 const NO_REPLIES = { rows: [], next: null, stoppedAt: null };
+
+type People = ReturnType<typeof createPeople>;
 
 /** The people in the lists of runs: each list is opened for the first reply to it. */
 function createPeople(site: Site, asked: Pick<Asked, 'patienceMs'>, runs: readonly RunRecord[], waits = false) {
@@ -119,7 +120,7 @@ async function readRows(
   open: OpenLedger,
   { meaning, q }: Chosen,
   { before, ...inRuns }: { readonly before: number | null; readonly runs?: readonly number[] },
-  people: ReturnType<typeof createPeople>,
+  people: People,
 ) {
   const turn = createYields();
   const until = performance.now() + LONGEST_SEARCH_MS;
@@ -192,16 +193,10 @@ const COLUMNS = [
   { title: 'Meaning' },
 ];
 
-interface Sender {
-  /** The run that the newest answers; null: unknown. */
-  readonly run: RunRecord | null;
-  readonly label: string | null;
-  /** How many campaigns they answer. */
-  readonly campaigns: number;
-}
-
-function cells(view: View, replies: Row, { run, label, campaigns }: Sender, stopEnds: ReplyRules['stopEnds']): Cells {
+async function cells(view: View, replies: Row, people: People, stopEnds: ReplyRules['stopEnds']): Promise<Cells> {
   const [{ from, text, answers, isSought, review, meaning: read, atMs, receivedAtMs }] = replies;
+  const { run, label } = await people.of(replies[0]);
+  const campaigns = new Set(replies.flatMap((reply) => people.runOf(reply)?.name ?? []));
   const { count, number, when } = view.formats;
   const and = (more: number) => more > 0 && html`<br><span class="soft">and ${count(more, 'other')}</span>`;
   const at = run === null || answers === null ? null : ([run.id, answers.row] as const);
@@ -213,7 +208,7 @@ function cells(view: View, replies: Row, { run, label, campaigns }: Sender, stop
     html`<div><p class="quote">${text}</p>${replies.length > 1 && html`<b>× ${number(replies.length)}</b>`}</div>`,
     at === null
       ? html`<span class="soft">${isSought ? 'no known message' : 'not looked up yet'}</span>`
-      : html`<span><a href="${address(['runs', at[0], 'recipients', at[1]])}">${run?.name}</a>${and(campaigns - 1)}</span>`,
+      : html`<span><a href="${address(['runs', at[0], 'recipients', at[1]])}">${run?.name}</a>${and(campaigns.size - 1)}</span>`,
     when(atMs ?? receivedAtMs, view.nowMs),
     meaning === 'review' && view.actions === 'on'
       ? decision(view, replies, label ?? from)
