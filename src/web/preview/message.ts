@@ -9,7 +9,7 @@ import type {
 import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { JsonObject, Step, StepMessage, Variables } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
-import { factNodes, type PreviewNode } from './nodes.ts';
+import { factNodes, type KINDS, type PreviewNode } from './nodes.ts';
 
 export function messageNode(message: StepMessage, step: Step): PreviewNode {
   const { channel, text, rendered, sms } = message;
@@ -33,13 +33,7 @@ const FRAMES: Readonly<Record<Description['on'], (described: Description, step: 
     const cards = elements.filter(({ kind }) => kind === 'card').flatMap(nodesOf);
     const below = elements.filter(({ kind }) => kind === 'buttons' || kind === 'list').flatMap(nodesOf);
     return [
-      [
-        'phone',
-        ...(from === null ? [] : [['sender', from] as const]),
-        ...(bubble.length === 0 ? [] : [['bubble', ...bubble] as const]),
-        ...(cards.length === 0 ? [] : [['cards', ...cards] as const]),
-        ...below,
-      ],
+      ['phone', ...shown('sender', from ?? ''), ...shown('bubble', ...bubble), ...shown('cards', ...cards), ...below],
     ];
   },
   /** An email as an inbox shows it: its HTML in a frame, and its text beside it. */
@@ -55,20 +49,13 @@ const FRAMES: Readonly<Record<Description['on'], (described: Description, step: 
   },
   /** How it is spoken, and the text. */
   call({ elements }, { from }) {
-    const caller = from === null ? [] : [['sender', `Call from ${from}`] as const];
+    const caller = from === null ? [] : shown('sender', `Call from ${from}`);
     const text = elements.find((one) => one.kind === 'text')?.text ?? '';
     return [['script', ...caller, ...elements.filter(({ kind }) => kind === 'note').flatMap(nodesOf), ['text', text]]];
   },
 };
 
-const IN_BUBBLE: ReadonlySet<MessageElement['kind']> = new Set([
-  'image',
-  'video',
-  'document',
-  'header',
-  'text',
-  'footer',
-]);
+const IN_BUBBLE = new Set<MessageElement['kind']>(['image', 'video', 'document', 'header', 'text', 'footer']);
 
 function nodesOf(element: MessageElement): readonly PreviewNode[] {
   switch (element.kind) {
@@ -103,7 +90,7 @@ function nodesOf(element: MessageElement): readonly PreviewNode[] {
 
 /** An SMS, with a mark where each part ends, and marks around characters outside GSM-7. */
 function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode[] {
-  if (parts === undefined) return text === '' ? [] : [['text', text]];
+  if (parts === undefined) return shown('text', text);
   // Matches runs of characters: parts of a joined emoji would be other emoji.
   const pattern =
     odd.length === 0 ? null : new RegExp(`([${odd.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
@@ -133,14 +120,14 @@ function named(variables: Variables<string>, group = ''): readonly (readonly [st
 }
 
 function mediaNode(kind: 'image' | 'video' | 'document', url: string, name: string): PreviewNode {
-  const label = name === '' ? [] : [['label', name] as const];
-  return ['media', ['mediaKind', MEDIA_WORDS[kind]], ...label, ['address', url]];
+  return ['media', ['mediaKind', MEDIA_WORDS[kind]], ...shown('label', name), ['address', url]];
 }
 
 const MEDIA_WORDS = { image: 'Image', video: 'Video', document: 'Document' } as const;
 
-function shown(kind: 'title' | 'foot' | 'text' | 'section' | 'target', text: string): readonly PreviewNode[] {
-  return text === '' ? [] : [[kind, text]];
+/** Nothing where nothing is inside. */
+function shown(kind: keyof typeof KINDS, ...inside: readonly PreviewNode[]): readonly PreviewNode[] {
+  return inside.every((node) => node === '') ? [] : [[kind, ...inside]];
 }
 
 function cardNode({ media, title, text, buttons }: CardElement): PreviewNode {
@@ -149,7 +136,7 @@ function cardNode({ media, title, text, buttons }: CardElement): PreviewNode {
     ...(media.url === '' ? [] : [mediaNode(media.kind, media.url, media.alt)]),
     ...shown('title', title),
     ...shown('text', text),
-    ...(buttons.length === 0 ? [] : [['buttons', ...buttons.map(buttonNode)] as const]),
+    ...shown('buttons', ...buttons.map(buttonNode)),
   ];
 }
 
