@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { EXIT, HandbillError } from '../errors.ts';
-import type { Connection, Query } from '../ledger/connection.ts';
+import type { Query } from '../ledger/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openToRead } from '../ledger/open.ts';
@@ -95,24 +95,19 @@ export function keepLedger(path: string, now: () => number) {
 }
 
 function openBoth(path: string, file: string, nowMs: number): OpenLedger | null {
-  const open = () => openToRead(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS }, readerOver);
+  const open = () =>
+    openToRead(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS }, (connection) => ({
+      ledger: ledgerOver(connection),
+      version: () => connection.version(),
+      query: connection.query,
+    }));
   const pages = open();
   if (pages === null) return null;
-  let scan: Reader | null = null;
-  try {
-    scan = open();
-  } finally {
-    if (scan === null) pages.ledger.close();
-  }
+  using opened = new DisposableStack();
+  opened.defer(() => pages.ledger.close());
+  const scan = open();
+  if (scan !== null) opened.move();
   return scan && { ...pages, scan, file };
-}
-
-function readerOver(connection: Connection) {
-  return {
-    ledger: ledgerOver(connection),
-    version: () => connection.version(),
-    query: connection.query,
-  };
 }
 
 /** Identifies the file at a path; empty if there is none. Does not open it, because that would drop locks of SQLite. */
