@@ -11,6 +11,8 @@ export interface ReportPageOptions
   extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'formats' | 'planPath'> {
   /** In ms since 1970. */
   readonly nowMs: number;
+  /** Awaited after each batch, so that other requests can run. */
+  readonly turn?: () => Promise<void> | undefined;
   /** Outcomes in the table of recipients; all of them when absent. */
   readonly isListed?: (outcome: Outcome) => boolean;
   /** Times of the reports and replies about a recipient; absent if there are none. */
@@ -37,6 +39,7 @@ export async function* reportPage(
       times.add(outcome);
       if (options.isListed?.(outcome) !== false) choice.add(outcome);
     }
+    await options.turn?.();
   }
   const report = options.completed?.() ?? summary;
   const { formats = PLAIN, campaignFile = report.campaign, planPath = null, currency = null } = options;

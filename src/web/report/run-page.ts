@@ -6,15 +6,12 @@ import { createReferences } from '../../plan/expand.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Meter, metered } from '../../util/long-work.ts';
-import { reportPage } from './report.ts';
+import { type ReportPageOptions, reportPage } from './report.ts';
 import type { ReturnTimes } from './returned.ts';
 
-interface PageOptions extends RowFilter {
+interface PageOptions extends RowFilter, Pick<ReportPageOptions, 'nowMs' | 'turn'> {
   readonly full?: boolean;
-  readonly nowMs: number;
   readonly meter?: Meter;
-  /** Awaited between two steps of a pass, so that other requests can run. */
-  readonly turn?: () => Promise<void> | undefined;
 }
 
 /** The page of a run, with one pass over its list. Counts recipients outside the filter, but does not list them. */
@@ -34,9 +31,10 @@ export async function* runPage(
   // The events of a purged run are deleted.
   const timesOf = run.purgedAtMs === null ? { timesOf: returnTimes(ledger, run, replies.times) } : {};
   const rows = meter === undefined ? all : metered(all, meter);
-  yield* reportPage(plain(), turn === undefined ? rows : inTurns(rows, turn), {
+  yield* reportPage(plain(), rows, {
     ...shown,
     nowMs,
+    ...(turn && { turn }),
     completed() {
       const report = reportOf(counts());
       moment.dispose();
@@ -65,13 +63,6 @@ async function readReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRe
     await turn?.();
   }
   return { counts, times };
-}
-
-async function* inTurns<T>(items: Iterable<T>, turn: NonNullable<PageOptions['turn']>): AsyncGenerator<T> {
-  for (const item of items) {
-    yield item;
-    await turn();
-  }
 }
 
 /**
