@@ -19,7 +19,8 @@ export async function readRows(page: Document) {
   );
   const last = blocks.at(-1);
   const count = last === undefined ? 0 : last.first + last.lines.length;
-  const blockAt = (row: number) => blocks[lastUpTo(blocks, row)];
+  // All but the last are as long as the first.
+  const blockAt = (row: number) => blocks[Math.floor(row / (blocks[0]?.lines.length ?? 1))];
   const valueAt = (of: 'lines' | 'facets', row: number): number => {
     const block = blockAt(row);
     return block?.[of][row - block.first] ?? 0;
@@ -95,7 +96,7 @@ function createViews(page: Document) {
     return block;
   };
   return async (row: number): Promise<RowView & { readonly bodies: readonly string[] }> => {
-    const index = lastUpTo(blocks, row);
+    const index = blocks.findLastIndex(({ first }) => first <= row);
     const texts = await unpacked(index);
     const [head = '', ...bodies] = whole(texts, row - (blocks[index]?.first ?? 0)).split('\n');
     return { ...(JSON.parse(head) as RowView), bodies };
@@ -108,16 +109,6 @@ function whole(texts: readonly string[], position: number): string {
   if (!text.startsWith('=')) return text;
   const [base, ...delta] = JSON.parse(text.slice(1)) as [number, ...Delta];
   return applyDelta(delta, tokensOf(texts[base] ?? ''));
-}
-
-function lastUpTo(blocks: readonly { readonly first: number }[], row: number): number {
-  let [low, high] = [0, blocks.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((blocks[middle]?.first ?? 0) <= row) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 async function inflate(base64: string): Promise<string> {

@@ -232,17 +232,9 @@ function listenToSwipes(detail: HTMLElement, move: (step: number) => void): void
   });
 }
 
-/** Rows and their lines both ascend; -1: the line is not among them. */
+/** -1: the line is not among them. */
 function placeOf(rows: Rows, hits: Uint32Array, line: number): number {
-  let [low, high] = [0, hits.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const at = rows.line(hits[middle] ?? 0);
-    if (at === line) return middle;
-    if (at < line) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
+  return hits.findIndex((row) => rows.line(row) === line);
 }
 
 /** Browsers refuse to change the address hundreds of times a minute. */
