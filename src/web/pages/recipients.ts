@@ -222,7 +222,7 @@ function list(view: View, data: Shown, page: Page, total: number | null, names: 
   const order = isFiltered ? 'In the order of the list.' : lines;
   const caption = [
     total === null ? '' : `${count(total, 'recipient')}. `,
-    sort === null ? order : `Sorted by ${SORT_WORDS[sort.by] ?? sort.by}.`,
+    sort === null ? order : `Sorted by ${COLUMNS.find(({ by }) => by === sort.by)?.words ?? sort.by}.`,
     canSort(run, 'delivery')
       ? ''
       : ' A list this long cannot be sorted by delivery: that would read the reports of every message. Filter by it.',
@@ -252,32 +252,25 @@ function cells({ formats, nowMs }: View, run: RunRecord, names: Names, row: Outc
   ];
 }
 
-const COLUMNS: readonly (readonly [sort: Sort | null, column: Column])[] = [
-  ['recipient', { title: 'Recipient' }],
-  ['line', { title: 'Line', isFigure: true, isLow: true }],
-  [null, { title: 'Key', isOptional: true, isLow: true }],
-  ['outcome', { title: 'Outcome', isRoomy: true }],
-  ['delivery', { title: 'Delivery', isOptional: true }],
-  ['variant', { title: 'Variant', isOptional: true, isLow: true }],
-  ['attempts', { title: 'Attempts', isFigure: true, isOptional: true, isLow: true }],
-  ['changed', { title: 'Last change', isOptional: true, isLow: true }],
+/** `down`: readers look for the newest change and the most attempts. */
+const COLUMNS: readonly (Column & { readonly by?: Sort; readonly first?: 'down'; readonly words?: string })[] = [
+  { by: 'recipient', title: 'Recipient', words: 'address' },
+  { by: 'line', title: 'Line', isFigure: true, isLow: true },
+  { title: 'Key', isOptional: true, isLow: true },
+  { by: 'outcome', title: 'Outcome', isRoomy: true, words: 'outcome, those that need attention first' },
+  { by: 'delivery', title: 'Delivery', isOptional: true },
+  { by: 'variant', title: 'Variant', isOptional: true, isLow: true },
+  { by: 'attempts', first: 'down', title: 'Attempts', isFigure: true, isOptional: true, isLow: true },
+  { by: 'changed', first: 'down', title: 'Last change', isOptional: true, isLow: true, words: 'last change' },
 ];
 
-const SORT_WORDS: Partial<Record<Sort, string>> = {
-  recipient: 'address',
-  outcome: 'outcome, those that need attention first',
-  changed: 'last change',
-};
-
-/** Readers look for the newest change and the most attempts. */
-const DOWN_FIRST: ReadonlySet<Sort> = new Set(['attempts', 'changed']);
-
 function columnsOf({ run, sort, to }: Shown): readonly Column[] {
-  return COLUMNS.map(([by, column]) => {
-    if (by === null || !canSort(run, by)) return column;
+  return COLUMNS.map((column) => {
+    const { by, first } = column;
+    if (by === undefined || !canSort(run, by)) return column;
     const isNow = (sort?.by ?? 'line') === by;
     const isDown = isNow && sort?.isDown === true;
-    const isDownNext = isNow ? !isDown : DOWN_FIRST.has(by);
+    const isDownNext = isNow ? !isDown : first === 'down';
     return {
       ...column,
       isOptional: column.isOptional === true && sort?.by !== by,
