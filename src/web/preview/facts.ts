@@ -8,41 +8,35 @@ import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 
 /** The totals of the whole list, as names and figures for people; call it after all rows were read. */
-export function previewFacts(preview: PreviewRows): readonly (readonly [name: string, value: string])[] {
-  const { formats, plan } = preview;
-  const { topic, recipients, send } = plan.campaign;
-  return estimateFacts(preview.result().estimate, formats, {
-    topic,
-    list: recipients.sampled?.message ?? null,
-    'as of': plan.day === null ? null : `${plan.day.text} (${plan.day.timeZone})`,
-    requests: requestsText(preview),
-    'in steps': canaryText(send.canary, formats),
-    winner: winnerText(preview.winner, formats),
-    at: send.window === null ? null : formats.instant(preview.at),
-  });
+export function previewFacts(preview: PreviewRows): ReturnType<typeof estimateFacts> {
+  return estimateFacts(preview.result().estimate, preview.formats, preview);
 }
 
-/** The totals of a list, as names and figures for people, with other facts in their places. */
+/**
+ * The totals of a list, as names and figures for people.
+ * @param preview - where they come from; null: from a plan file, which has no more than the totals
+ */
 export function estimateFacts(
   estimate: Estimate,
   formats: Formats,
-  more: Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>> = {},
+  preview: PreviewRows | null = null,
 ): readonly (readonly [name: string, value: string])[] {
   const { number } = formats;
+  const { campaign = null, day = null } = preview?.plan ?? {};
   const rows: readonly (readonly [string, string | null | undefined])[] = [
-    ['topic', more.topic],
+    ['topic', campaign?.topic],
     ['rows', number(estimate.rows)],
-    ['list', more.list],
-    ['as of', more['as of']],
+    ['list', campaign?.recipients.sampled?.message],
+    ['as of', day && `${day.text} (${day.timeZone})`],
     ['to send', [number(estimate.send), listPartsText(estimate, formats)].filter((fact) => fact !== null).join(', ')],
-    ['requests', more.requests],
+    ['requests', preview && requestsText(preview)],
     ['cost', costText(estimate, formats)],
     ['fallback', fallbackText(estimate, formats)],
-    ['in steps', more['in steps']],
+    ['in steps', campaign && canaryText(campaign.send.canary, formats)],
     ['variants', counted(estimate.variants, formats)],
-    ['winner', more.winner],
+    ['winner', preview && winnerText(preview.winner, formats)],
     ['deferred', counted(estimate.deferred, formats)],
-    ['at', more.at],
+    ['at', preview && campaign?.send.window && formats.instant(preview.at)],
     ['opens', estimate.opensAt === undefined ? null : formats.instant(estimate.opensAt)],
     ['finished', forecastText(estimate, formats)],
     ['skipped', counted(estimate.skipped, formats)],

@@ -8,7 +8,6 @@ import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
 import type { About, Facets } from './about.ts';
 import { createPacker, openValues, type PackedRow } from './block.ts';
-import { previewFacts } from './facts.ts';
 import { nodeHtml } from './message-html.ts';
 import { rowNode } from './nodes.ts';
 import { createFacetTable, createHeads, type FacetTable, type Heads, rowView } from './row.ts';
@@ -32,7 +31,7 @@ export async function* previewHtml(source: PreviewRows): AsyncGenerator<string> 
   const { rows, warned } = yield* rowElements(source, facets, heads, first);
   const { estimate } = source.result();
   yield html`<main>
-${summarySection(source, previewFacts(source), rows < estimate.rows ? null : warned)}
+${summarySection(source, rows < estimate.rows ? null : warned)}
 ${messagesSection(first, rows, estimate.rows, source.formats)}
 </main>
 ${aboutElement(source, facets.all(), heads.all())}

@@ -7,17 +7,14 @@ import { type Html, html } from '../../util/escape.ts';
 import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';
 import { barChart, shareChart, track } from '../charts/chart.ts';
-import { facts as factsOf, figureColumns, table } from '../kit.ts';
+import { facts, figureColumns, table } from '../kit.ts';
+import { previewFacts } from './facts.ts';
 
 /**
  * The totals of the whole list, also if the page has only a part of it.
  * @param warned - rows with a warning; null where the page has not seen all rows
  */
-export function summarySection(
-  source: PreviewRows,
-  facts: readonly (readonly [string, string])[],
-  warned: number | null,
-): Html {
+export function summarySection(source: PreviewRows, warned: number | null): Html {
   const { campaign, environment, occurrence } = source.plan;
   const { estimate, problems, problemCount } = source.result();
   const { formats } = source;
@@ -29,7 +26,7 @@ ${problemsPanel(problems, problemCount, formats)}
 <details class="figures" id="figures">
 <summary>${figures(estimate, source.warnings.length, warned, formats)}<span class="opens">Charts and figures</span></summary>
 <div>
-${factsOf([...facts, ['requests to', `POST ${environment.url}`] as const])}
+${facts([...previewFacts(source), ['requests to', `POST ${environment.url}`] as const])}
 <div class="charts">
 ${charts(estimate, formats)}
 </div>
