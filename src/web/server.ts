@@ -156,8 +156,10 @@ function createPagesApp(needs: AppNeeds): Hono<Env> {
   app.get('/runs/:id/doubt.csv', (c) => ofRun(needs, c, (run) => doubtCsvOf(site, run), 'text/csv; charset=utf-8'));
   app.get('/campaigns/preview', (c) => previewed(needs, c));
   app.get('*', async (c) => {
-    const { content } = await makePage(site, c.req.path, askedOf(needs, c, new URL(c.req.url), PATIENCE_MS));
-    return show(needs, c, content);
+    const url = new URL(c.req.url);
+    const view = viewOf(needs, c, url, sessionOf(needs, c));
+    const asked = { view, query: url.searchParams, patienceMs: PATIENCE_MS };
+    return show(needs, c, (await makePage(site, c.req.path, asked)).content);
   });
   if (needs.allowActions) app.post('*', (c) => changed(needs, c));
   app.onError((error, c) => {
@@ -204,10 +206,6 @@ function viewOf(needs: AppNeeds, c: Req, url: URL, session: Session | null): Vie
   };
 }
 
-function askedOf(needs: AppNeeds, c: Req, url: URL, patienceMs: number) {
-  return { view: viewOf(needs, c, url, sessionOf(needs, c)), query: url.searchParams, patienceMs };
-}
-
 function show(needs: AppNeeds, c: Req, content: Content): Response {
   const session = sessionOf(needs, c);
   const view = viewOf(needs, c, new URL(c.req.url), session);
@@ -236,7 +234,7 @@ function listen(needs: AppNeeds, c: Req): Response {
     return show(needs, c, messagePage(400, 'Not an address', ['The address cannot be decoded.']));
   }
   const url = new URL(`http://pages.invalid${page}`);
-  const { view } = askedOf(needs, c, url, 0);
+  const view = viewOf(needs, c, url, sessionOf(needs, c));
   // The response would never begin, and the connection would stay open.
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...SAFE_HEADERS, Allow: 'GET' }, status: 405 });
   const cookies = c.req.header('cookie');

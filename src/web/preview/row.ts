@@ -127,7 +127,7 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>) {
     all: (): readonly Facets[] => all,
     numberOf(decision: Decision, warnings: readonly Diagnostic[]): number {
       const send = decision.decision === 'send' ? decision : null;
-      const codes = codesOf(warnings);
+      const codes = warnings.length === 0 ? [] : [...new Set(warnings.map(({ code }) => code))].sort();
       // Contains only handbill's words, and names of variants, which have no spaces.
       const key =
         send === null
@@ -137,31 +137,20 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>) {
       if (found === undefined) {
         found = all.length;
         numbers.set(key, found);
-        all.push(facetsOf(decision, send, codes, channel));
+        all.push({
+          decision: decision.decision,
+          reason: reasonOf(decision),
+          variant: send?.variant ?? '',
+          channel: send?.channel ?? channel,
+          country: send?.country ?? '',
+          encoding: send?.sms?.encoding ?? '',
+          parts: send?.sms?.parts ?? 0,
+          warnings: codes,
+        });
       }
       return found;
     },
   };
-}
-
-function facetsOf(decision: Decision, send: SendDecision | null, codes: string, channel: string): Facets {
-  return {
-    decision: decision.decision,
-    reason: reasonOf(decision),
-    variant: send?.variant ?? '',
-    channel: send?.channel ?? channel,
-    country: send?.country ?? '',
-    encoding: send?.sms?.encoding ?? '',
-    parts: send?.sms?.parts ?? 0,
-    warnings: codes === '' ? [] : codes.split(','),
-  };
-}
-
-function codesOf(warnings: readonly Diagnostic[]): string {
-  const [first, second] = warnings;
-  if (first === undefined) return '';
-  if (second === undefined) return first.code;
-  return [...new Set(warnings.map(({ code }) => code))].sort().join(',');
 }
 
 /** Why a recipient gets no message; empty: gets one. */
