@@ -21,8 +21,16 @@ export interface RowFilter {
   readonly search?: Search;
 }
 
+/** The list of a run. */
+export interface RunList {
+  readonly open: OpenLedger;
+  readonly run: RunRecord;
+  /** A process works on the run. */
+  readonly isHeld: boolean;
+}
+
 /** A page begins after a row, or ends before one. Row numbers count from 0, in list order. */
-export type Cursor = { readonly after: number } | { readonly before: number };
+type Cursor = { readonly after: number } | { readonly before: number };
 
 /** Rows of one query where a filter excludes most: some milliseconds. */
 const STEP_ROWS = 20_000;
@@ -35,15 +43,8 @@ const LONGEST_MS = 1_500;
  * A page of recipients by their place in the list: without skipping or sorting, so the last page of a million is as
  * fast as the first. A filter walks the list in steps, and other requests are answered in between.
  */
-export async function readRows(
-  open: OpenLedger,
-  run: RunRecord,
-  isHeld: boolean,
-  filter: RowFilter,
-  cursor: Cursor,
-  limit: number,
-) {
-  const walk = createWalk(open, run, isHeld, filter);
+export async function readRows(list: RunList, filter: RowFilter, cursor: Cursor, limit: number) {
+  const walk = createWalk(list, filter);
   const until = performance.now() + LONGEST_MS;
   const turn = createYields();
   const found: Outcome[] = [];
@@ -96,20 +97,13 @@ interface Order {
 }
 
 /** A sorted page of the recipients that match. Most orders read all rows for every page, but hold only those up to its end. */
-export async function readSorted(
-  open: OpenLedger,
-  run: RunRecord,
-  isHeld: boolean,
-  filter: RowFilter,
-  order: Order,
-  limit: number,
-): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
+export async function readSorted(list: RunList, filter: RowFilter, order: Order, limit: number) {
   const { by, isDown, from } = order;
   if (by === 'outcome' && Object.keys(filter).every((name) => name === 'outcome'))
-    return await readByOutcome(open, run, isHeld, filter, order, limit);
+    return await readByOutcome(list, filter, order, limit);
   // Looks up delivery reports of all rows only where the order or the filter needs them.
   const isJoined = by === 'delivery' || 'delivery' in filter || 'cause' in filter || 'end' in filter;
-  const walk = createWalk(open, run, isHeld, filter, isJoined);
+  const walk = createWalk(list, filter, isJoined);
   const turn = createYields();
   const keyOf = KEYS[by];
   const sign = isDown ? -1 : 1;
@@ -140,14 +134,8 @@ export async function readSorted(
 }
 
 /** The counts by outcome and reason are the order: reads only the groups of the page, each from its first row. */
-async function readByOutcome(
-  open: OpenLedger,
-  run: RunRecord,
-  isHeld: boolean,
-  filter: RowFilter,
-  { isDown, from }: Order,
-  limit: number,
-) {
+async function readByOutcome(list: RunList, filter: RowFilter, { isDown, from }: Order, limit: number) {
+  const { open, run } = list;
   const keyOf = (one: Pick<Outcome, 'outcome' | 'reason'>) => KEYS.outcome(one as Outcome);
   const counted = open.ledger.counts(run).filter(({ outcome }) => outcome === (filter.outcome ?? outcome));
   const groups = [...Map.groupBy(counted, keyOf)].sort(([a], [b]) => (isDown ? -1 : 1) * compare(a, b));
@@ -158,7 +146,7 @@ async function readByOutcome(
     const [first] = steps;
     const count = steps.reduce((sum, step) => sum + step.count, 0);
     const wanted = { outcome: first?.outcome, ...(first?.reason && { reason: first.reason }) } as RowFilter;
-    const walk = createWalk(open, run, isHeld, wanted, false);
+    const walk = createWalk(list, wanted, false);
     let [after, left, skipped] = [-1, total + count > from ? count : 0, Math.max(0, from - total)];
     total += count;
     while (rows.length < limit && left > 0 && after < walk.lastRow) {
@@ -189,11 +177,11 @@ function compare(a: string | number, b: string | number): number {
 }
 
 /** One recipient with all channel steps and its delivery result; null: the list has no such row. */
-export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
-  return createWalk(open, run, isHeld, {}).between(row - 1, row)[0] ?? null;
+export function readRow(list: RunList, row: number): Outcome | null {
+  return createWalk(list, {}).between(row - 1, row)[0] ?? null;
 }
 
-function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter, isJoined = true) {
+function createWalk({ open, run, isHeld }: RunList, filter: RowFilter, isJoined = true) {
   const { list } = run;
   const { outcome, variant = null, reason = null, search } = filter;
   const query = open.query(ROWS);

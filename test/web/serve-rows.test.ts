@@ -12,6 +12,7 @@ import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, numberOf, recordRun, reportOf, withLedger } from './serve-ledger.ts';
 
 const NO_FILTER: RowFilter = {};
+const list = () => ({ open, run, isHeld: false });
 
 let project: TestProject;
 let open: OpenLedger;
@@ -89,11 +90,11 @@ const outcomes = () => [...open.ledger.outcomes(run)].flat();
 
 describe('rows that pages read for themselves', () => {
   it('are what the ledger says of all recipients, channel steps included', async () => {
-    const { rows } = await readRows(open, run, false, NO_FILTER, { after: -1 }, 1_000);
+    const { rows } = await readRows(list(), NO_FILTER, { after: -1 }, 1_000);
     expect(rows).toEqual(outcomes());
     expect(rows.some(({ steps }) => steps !== undefined)).toBe(true);
-    for (const row of [0, 1, 3, 12, 39]) expect(readRow(open, run, false, row)).toEqual(outcomes()[row]);
-    expect(readRow(open, run, false, 240)).toBeNull();
+    for (const row of [0, 1, 3, 12, 39]) expect(readRow(list(), row)).toEqual(outcomes()[row]);
+    expect(readRow(list(), 240)).toBeNull();
   });
 
   it.each([
@@ -110,7 +111,7 @@ describe('rows that pages read for themselves', () => {
     const found: Outcome[] = [];
     for (let from = 0; from < expected.length; from += 7) {
       const filter = outcome === undefined ? {} : { outcome };
-      const page = await readSorted(open, run, false, filter, { by: 'outcome', isDown, from }, 7);
+      const page = await readSorted(list(), filter, { by: 'outcome', isDown, from }, 7);
       expect(page.total).toBe(expected.length);
       found.push(...page.rows);
     }
@@ -129,7 +130,7 @@ describe('rows that pages read for themselves', () => {
         };
         return { ...made, all };
       };
-      const page = await readSorted({ ...open, query }, run, false, {}, { by, isDown: false, from: 0 }, 5);
+      const page = await readSorted({ ...list(), open: { ...open, query } }, {}, { by, isDown: false, from: 0 }, 5);
       expect(page.rows).toHaveLength(5);
       return read;
     };
@@ -144,14 +145,14 @@ describe('rows that pages read for themselves', () => {
         .map(({ row }) => row);
       const forth: number[] = [];
       for (let after: number | undefined = -1; after !== undefined; ) {
-        const page = await readRows(open, run, false, { ...NO_FILTER, outcome }, { after }, 7);
+        const page = await readRows(list(), { ...NO_FILTER, outcome }, { after }, 7);
         forth.push(...page.rows.map(({ row }) => row));
         after = page.hasAfter ? page.rows.at(-1)?.row : undefined;
       }
       expect(forth).toEqual(wanted);
       const back: number[] = [];
       for (let before: number | undefined = 240; before !== undefined; ) {
-        const page = await readRows(open, run, false, { ...NO_FILTER, outcome }, { before }, 7);
+        const page = await readRows(list(), { ...NO_FILTER, outcome }, { before }, 7);
         back.unshift(...page.rows.map(({ row }) => row));
         before = page.hasBefore ? page.rows[0]?.row : undefined;
       }
@@ -166,7 +167,7 @@ describe('rows that pages read for themselves', () => {
     ['the number that could not receive it', numberOf(12), 12],
   ])('find a recipient by %s', async (_label, text, row) => {
     const search = readSearch(text, createPhoneReader('GB')) ?? undefined;
-    const { rows } = await readRows(open, run, false, { ...NO_FILTER, ...(search && { search }) }, { after: -1 }, 50);
+    const { rows } = await readRows(list(), { ...NO_FILTER, ...(search && { search }) }, { after: -1 }, 50);
     expect(rows.map((one) => one.row)).toEqual([row]);
   });
 
@@ -174,9 +175,9 @@ describe('rows that pages read for themselves', () => {
     ['all recipients', NO_FILTER],
     ['of one variant', { ...NO_FILTER, variant: 'a' }],
   ])('before a place that the list does not have are the last ones: %s', async (_label, filter) => {
-    const last = await readRows(open, run, false, filter, { before: run.rows }, 5);
+    const last = await readRows(list(), filter, { before: run.rows }, 5);
     expect(last.rows).toHaveLength(5);
-    const beyond = await readRows(open, run, false, filter, { before: Number.MAX_SAFE_INTEGER }, 5);
+    const beyond = await readRows(list(), filter, { before: Number.MAX_SAFE_INTEGER }, 5);
     expect(beyond.rows).toEqual(last.rows);
   });
 
@@ -186,12 +187,12 @@ describe('rows that pages read for themselves', () => {
     withLedger(project.path('.handbill/ledger.db'), ({ events }) =>
       events.record([report], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' }),
     );
-    expect(readRow(open, run, false, 12)).toMatchObject({ delivery: 'undeliverable', error });
+    expect(readRow(list(), 12)).toMatchObject({ delivery: 'undeliverable', error });
   });
 
   it('find variants and reasons', async () => {
     const of = async (filter: Partial<RowFilter>) =>
-      (await readRows(open, run, false, { ...NO_FILTER, ...filter }, { after: -1 }, 500)).rows.map(({ row }) => row);
+      (await readRows(list(), { ...NO_FILTER, ...filter }, { after: -1 }, 500)).rows.map(({ row }) => row);
     expect(await of({ reason: 'crash' })).toEqual(
       outcomes()
         .filter(({ reason }) => reason === 'crash')

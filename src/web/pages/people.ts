@@ -1,5 +1,6 @@
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { RunRecord } from '../../ledger/records.ts';
 import type { Outcome } from '../../model.ts';
 import { namesIn } from '../../operations/person.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
@@ -59,14 +60,15 @@ export const makePeople: MakePage = async (site, open, asked) => {
 };
 
 /** A line says nothing of a person. */
-async function rowsIn(site: Site, open: OpenLedger, run: Parameters<typeof readRow>[1], search: Search | null) {
+async function rowsIn(site: Site, open: OpenLedger, run: RunRecord, search: Search | null) {
   const filter = search === null ? {} : { search: { ...search, line: null } };
-  return (await readRows(open, run, site.stats.isHeld(run), filter, { after: -1 }, MOST_PEOPLE)).rows;
+  const list = { open, run, isHeld: site.stats.isHeld(run) };
+  return (await readRows(list, filter, { after: -1 }, MOST_PEOPLE)).rows;
 }
 
 /** `/people/ID/ROW`: every message to the person in this row of a run, and what came of them; no address is in it. */
 export const makePerson: MakePage = ofRun(async (site, open, run, asked, row) => {
-  const outcome = readRow(open, run, site.stats.isHeld(run), row);
+  const outcome = readRow({ open, run, isHeld: site.stats.isHeld(run) }, row);
   if (outcome === null || outcome.key === null) return notFound('The ledger has no person there.');
   const { view } = asked;
   const { ledger } = open;

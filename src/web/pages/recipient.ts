@@ -25,7 +25,7 @@ import { live, type View } from './layout.ts';
 
 /** `/runs/ID/recipients/ROW`: one recipient. */
 export const makeRecipient: MakePage = ofRun(async (site, open, run, asked, row) => {
-  const outcome = readRow(open, run, site.stats.isHeld(run), row);
+  const outcome = readRow({ open, run, isHeld: site.stats.isHeld(run) }, row);
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
   const data = await dataOf(site, open, asked, run, outcome);
   const { formats } = asked.view;
@@ -67,8 +67,11 @@ export async function dataOf(
     const reports = message === null ? [] : ledger.events.reportsNaming(message);
     return {
       step,
-      /** Those that the row of the recipient no longer shows. */
-      attempts: attempts.filter((one) => one.step === index && !isShownBy(step, one)),
+      /** Those that the row no longer shows: it shows the last one, unless something happened to it since. */
+      attempts: attempts.filter((one) => {
+        const isShown = one.attempt === step.attempts && one.state === step.outcome && one.reason === step.reason;
+        return one.step === index && !isShown;
+      }),
       /** handbill's id of the message; null if the recipient is no longer known. */
       reference: key === null ? null : shownOf({ ...step, key }),
       /** Every report that names the message. `unmatched`: why it does not count here; null: it is about the message. */
@@ -109,11 +112,6 @@ function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome) {
     tookMs: claimedAtMs === null || atMs === null || reason === 'crash' ? null : Number(atMs) - Number(claimedAtMs),
     atMs: atMs as number | null,
   }));
-}
-
-/** The row of a recipient shows how the last attempt ended, unless something happened to it since. */
-function isShownBy(step: StepOutcome, { attempt, state, reason }: EndedAttempt): boolean {
-  return attempt === step.attempts && state === step.outcome && reason === step.reason;
 }
 
 const REPLIES = `SELECT number, text, coalesce(reviewed_as, meaning), coalesce(happened_at, received_at) FROM replies
@@ -168,13 +166,8 @@ function earlierText(formats: View['formats'], { to, messageId, inputs, delivery
   return html`${known.filter(Boolean).join(', ')}${sentAt && html`, ${formats.time(sentAt)}`}`;
 }
 
-function stepSection(
-  { formats }: View,
-  { steps, currency }: RecipientData,
-  { step, reference }: RecipientStep,
-  index: number,
-): Html {
-  const several = steps.length > 1;
+function stepSection({ formats }: View, data: RecipientData, { step, reference }: RecipientStep, index: number): Html {
+  const several = data.steps.length > 1;
   const { outcome, reason, attempts, parts, encoding, cost } = step;
   const title = several
     ? `${index + 1}. ${CHANNEL_TABLE[step.channel].label}`
@@ -191,7 +184,7 @@ ${facts([
   [outcome === 'accepted' ? 'What the delivery report said' : 'What the API said', step.error],
   ['Parts', parts === null ? null : `${formats.number(parts)}${encoding === null ? '' : ` in ${encoding}`}`],
   // A message that was refused or never sent costs nothing, as in the report.
-  ['Cost', cost === null || !wasSent(step) ? null : formats.money(cost, currency)],
+  ['Cost', cost === null || !wasSent(step) ? null : formats.money(cost, data.currency)],
   ['Last change', step.updatedAt && formats.time(step.updatedAt)],
 ])}</section>`;
 }

@@ -5,9 +5,8 @@ import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { judge } from '../judged.ts';
 import { address, type Cells, type Column, crumbs, empty, pager, searchForm, select, swatch, table } from '../kit.ts';
-import type { OpenLedger } from '../ledger.ts';
 import { type Names, namesOf, personLink, whyNoNames } from '../names.ts';
-import { type Cursor, canSort, type RowFilter, readRows, readSorted, SORTED_ROWS, SORTS, type Sort } from '../rows.ts';
+import { canSort, type RowFilter, type RunList, readRows, readSorted, SORTED_ROWS, SORTS, type Sort } from '../rows.ts';
 import { readSearch } from '../search.ts';
 import { END_TONES } from '../sections.ts';
 import { type MakePage, notFound, ofRun, type Site, textOf, unknownValue, wholeOf } from '../site.ts';
@@ -23,11 +22,8 @@ export const makeRecipients: MakePage = ofRun(async (site, open, run, asked) => 
   const found = query.q === '' ? null : await namesOf(site, asked, run, true);
   const filter = filterOf(site, query, await found?.find(query.q));
   const sort = sortOf(asked.query, run);
-  const isHeld = site.stats.isHeld(run);
-  const page =
-    sort === null
-      ? await inListOrder(open, run, isHeld, filter, cursorOf(asked.query))
-      : await inOrder(open, run, isHeld, filter, sort);
+  const list = { open, run, isHeld: site.stats.isHeld(run) };
+  const page = sort === null ? await inListOrder(list, filter, asked.query) : await inOrder(list, filter, sort);
   // Only the form and a figure need them, so the wait is short.
   const { value, isOld } = await site.stats.of(run, Math.min(asked.patienceMs, 300));
   const steps = value?.steps ?? null;
@@ -45,7 +41,7 @@ export const makeRecipients: MakePage = ofRun(async (site, open, run, asked) => 
       live('head', html`${crumbs(above, 'recipients')}\n<h1>Recipients of ${run.name}</h1>${whyNoNames(names)}`),
       fixed('filter', form(data, steps ?? [], value?.cameBack?.causes.flatMap(({ cause }) => cause ?? []) ?? [])),
       live('outcomes', outcomes(asked.view, data, countsOf(run, filter, steps))),
-      live('rows', list(asked.view, data, page, total, names)),
+      live('rows', rowsPart(asked.view, data, page, total, names)),
     ],
   };
   return { content, isOld: isOld || names.why === 'soon' };
@@ -77,11 +73,6 @@ export function filterOf(site: Site, { q, ...criteria }: Query, listed?: Readonl
   return { ...Object.fromEntries(given), ...(search === null ? {} : { search }) };
 }
 
-function cursorOf(query: URLSearchParams): Cursor {
-  const before = wholeOf(query, 'before');
-  return before === null ? { after: wholeOf(query, 'after') ?? -1 } : { before };
-}
-
 /** `?sort=-changed&page=2`, the pages from 0; null: list order. */
 function sortOf(query: URLSearchParams, run: RunRecord) {
   const text = textOf(query, 'sort');
@@ -94,9 +85,11 @@ type Sorting = NonNullable<ReturnType<typeof sortOf>>;
 
 type Page = Awaited<ReturnType<typeof inListOrder | typeof inOrder>>;
 
-async function inListOrder(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter, cursor: Cursor) {
-  const { rows, hasBefore, hasAfter, stoppedAt } = await readRows(open, run, isHeld, filter, cursor, ROWS_ON_A_PAGE);
-  const isFirst = 'after' in cursor && cursor.after < 0;
+async function inListOrder(list: RunList, filter: RowFilter, query: URLSearchParams) {
+  const [before, after] = [wholeOf(query, 'before'), wholeOf(query, 'after') ?? -1];
+  const cursor = before === null ? { after } : { before };
+  const { rows, hasBefore, hasAfter, stoppedAt } = await readRows(list, filter, cursor, ROWS_ON_A_PAGE);
+  const isFirst = before === null && after < 0;
   return {
     rows,
     /** Rows that match, if known without scanning all recipients. */
@@ -109,10 +102,10 @@ async function inListOrder(open: OpenLedger, run: RunRecord, isHeld: boolean, fi
   };
 }
 
-async function inOrder(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter, sort: Sorting) {
+async function inOrder(list: RunList, filter: RowFilter, sort: Sorting) {
   const { page } = sort;
   const from = page * ROWS_ON_A_PAGE;
-  const { rows, total } = await readSorted(open, run, isHeld, filter, { ...sort, from }, ROWS_ON_A_PAGE);
+  const { rows, total } = await readSorted(list, filter, { ...sort, from }, ROWS_ON_A_PAGE);
   const hasAfter = from + ROWS_ON_A_PAGE < Math.min(total, SORTED_ROWS);
   return {
     rows,
@@ -194,7 +187,7 @@ function form({ run, query, sort }: Shown, steps: readonly StepCount[], causes: 
   });
 }
 
-function list(view: View, data: Shown, page: Page, total: number | null, names: Names): Html {
+function rowsPart(view: View, data: Shown, page: Page, total: number | null, names: Names): Html {
   const { run, query, sort, to } = data;
   const { rows, isFirst, stoppedAt } = page;
   const { count, number } = view.formats;
