@@ -44,7 +44,7 @@ export async function act(action: Action, site: Site, view: View, form: URLSearc
     const done = await action(site, view, form);
     if (!('question' in done)) return done;
     const asked = { ...view, actions: 'off' as const };
-    const { content } = await withPauses(site, site.keeper.current(), ['question'], asked, whole(done.question));
+    const { content } = await withPauses(site, ['question'], asked, whole(done.question));
     return { question: content };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
@@ -184,13 +184,12 @@ export async function previewOf(site: Site, file: string, environment: string): 
     ...(site.reading.project.environments.has(environment) ? { environment } : {}),
     ledger: site.ledger,
   });
-  return closing(previewHtml(dry), dry.close);
-}
-
-async function* closing(pieces: AsyncGenerator<string>, close: () => void): AsyncGenerator<string> {
-  try {
-    yield* pieces;
-  } finally {
-    close();
+  async function* toTheEnd(): AsyncGenerator<string> {
+    try {
+      yield* previewHtml(dry);
+    } finally {
+      dry.close();
+    }
   }
+  return toTheEnd();
 }

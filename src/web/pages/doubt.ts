@@ -18,6 +18,8 @@ const MOST_RUNS = 50;
 /** Lines that a question repeats. */
 const MOST_NAMED = 50;
 
+const BEGIN = { step: 0, row: -1 };
+
 /** Those with this cause are chosen; empty: all that are shown; null: none. */
 type Chosen = string | null;
 
@@ -30,11 +32,11 @@ export const makeDoubt: MakePage = async (site, open, asked) => {
   const [after = null, step, row] = /^(\d{1,3})\.(\d{1,15})$/.exec(query.get('after') ?? '') ?? [];
   const runs: DoubtRun[] = [];
   if (open !== null && only !== null) {
-    const place = after === null ? null : { step: Number(step), row: Number(row) };
+    const place = after === null ? BEGIN : { step: Number(step), row: Number(row) };
     runs.push(await doubtsOf(site, open, asked, only, place, ROWS_ON_A_PAGE));
   } else {
     for (const { run } of runsInDoubt(site, open).slice(0, MOST_RUNS))
-      if (open !== null) runs.push(await doubtsOf(site, open, asked, run, null, SHOWN_OF_EACH));
+      if (open !== null) runs.push(await doubtsOf(site, open, asked, run, BEGIN, SHOWN_OF_EACH));
   }
   const shown = runs.filter(({ count }) => count > 0);
   const total = shown.reduce((sum, { count }) => sum + count, 0);
@@ -81,14 +83,10 @@ export async function doubtCounts(site: Site, open: OpenLedger | null) {
 
 type DoubtRun = Awaited<ReturnType<typeof doubtsOf>>;
 
-async function doubtsOf(
-  site: Site,
-  open: OpenLedger,
-  asked: Asked,
-  run: RunRecord,
-  after: { readonly step: number; readonly row: number } | null,
-  limit: number,
-) {
+/** A place in the order of the index. */
+type Place = Pick<DoubtLine, 'step' | 'row'>;
+
+async function doubtsOf(site: Site, open: OpenLedger, asked: Asked, run: RunRecord, after: Place, limit: number) {
   const isHeld = site.stats.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
@@ -97,7 +95,7 @@ async function doubtsOf(
   const names = await namesOf(site, asked, run, isMeant !== null);
   const turn = createYields();
   const found: DoubtLine[] = [];
-  for (let from = after ?? { step: 0, row: -1 }; found.length <= limit; ) {
+  for (let from = after; found.length <= limit; ) {
     const read = open.query(rows).all(run.list, from.step, from.row, limit + 1);
     const all = read.map((one) => lineOf(one, run, names, referenceOf));
     found.push(...all.filter(({ ids, cells }) => isMeant?.(ids, [], cells()) !== false));

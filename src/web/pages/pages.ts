@@ -25,9 +25,12 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
   const steps = stepsOf(path);
   if (steps === null) return whole(messagePage(400, 'Not an address', ['The address cannot be read.']));
   try {
-    const open = site.keeper.current();
-    const made = await madeAt(site, open, steps, asked);
-    return await withPauses(site, open, steps, asked.view, made);
+    const [names, make] = PAGES.find(([all]) => isAt(all, steps)) ?? [
+      [],
+      async () => notFound('There is no such page.'),
+    ];
+    const made = await make(site, site.keeper.current(), asked, ...steps.filter((_, i) => /[:#]/.test(names[i] ?? '')));
+    return await withPauses(site, steps, asked.view, made);
   } catch (error) {
     site.keeper.failed(error);
     if (!(error instanceof HandbillError)) throw error;
@@ -51,27 +54,18 @@ const PAGES: readonly (readonly [steps: readonly string[], make: MakePage])[] = 
   [['suppressions'], makeSuppressions],
 ];
 
-async function madeAt(site: Site, open: OpenLedger | null, steps: readonly string[], asked: Asked): Promise<Made> {
+function isAt(names: readonly string[], steps: readonly string[]): boolean {
   const isStep = (name: string, step = '') => name === ':' || (name === '#' ? /^\d{1,15}$/.test(step) : name === step);
-  for (const [names, make] of PAGES) {
-    if (names.length === steps.length && names.every((name, i) => isStep(name, steps[i])))
-      return await make(site, open, asked, ...steps.filter((_, i) => /[:#]/.test(names[i] ?? '')));
-  }
-  return notFound('There is no such page.');
+  return names.length === steps.length && names.every((name, i) => isStep(name, steps[i]));
 }
 
 /**
  * Adds warnings of an outdated ledger and of pauses to every page, counts to its menu, and buttons for pauses to the pages of runs. A page
  * has the same parts with a ledger and without, so that it need not reload when the first run begins.
  */
-export async function withPauses(
-  site: Site,
-  open: OpenLedger | null,
-  steps: readonly string[],
-  view: View,
-  made: Made,
-): Promise<Made> {
+export async function withPauses(site: Site, steps: readonly string[], view: View, made: Made): Promise<Made> {
   const { content } = made;
+  const open = site.keeper.current();
   const isLive = content.parts.some((part) => part.isLive);
   const pauses = open?.ledger.pauses() ?? [];
   const rescued = besideRescued(site.reading.project.ledger);
