@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import type { Rehearsal, RehearsedDay, RehearsedOccurrence } from '../model.ts';
+import type { Rehearsal, RehearsedDay } from '../model.ts';
 import { createFormats, type Formats } from '../report/locale.ts';
 import { dayWords, faultsIn, peopleWords, spanWords, verdictOf, whatWords } from '../report/rehearsal-text.ts';
 import { type Html, html } from '../util/escape.ts';
@@ -15,17 +15,12 @@ export function rehearsalPage(rehearsal: Rehearsal): string {
   const { head, foot } = documentFrame({ title: `${heading} - handbill` });
   const content = html`<main>
 <h1>${heading}</h1>
-${rehearsalSections(rehearsal, formats, ({ campaign }) => html`${campaign}`)}</main>
+${rehearsalSections(rehearsal, formats, (campaign) => html`${campaign}`)}</main>
 `;
   return head + content.markup + foot;
 }
 
-/** @param linkOf - shows the campaign of an occurrence */
-export function rehearsalSections(
-  rehearsal: Rehearsal,
-  formats: Formats,
-  linkOf: (one: RehearsedOccurrence) => Html,
-): Html {
+export function rehearsalSections(rehearsal: Rehearsal, formats: Formats, linkOf: (campaign: string) => Html): Html {
   const { days, occurrences, most, assumed } = rehearsal;
   const figures = ({ messages, parts, cost }: Omit<RehearsedDay, 'day'>) => [
     messages === 0 ? '' : formats.number(messages),
@@ -41,7 +36,7 @@ export function rehearsalSections(
     const [from, until] = [begins, ends.replace(/^to /, '')].map(
       (text) => text !== '' && html`<span class="nowrap">${text}</span>`,
     );
-    const name = html`<span class="nowrap">${linkOf(one)}</span>`;
+    const name = html`<span class="nowrap">${linkOf(one.campaign)}</span>`;
     return [from, until, name, ...figures(one), whatWords(one, rehearsal, formats)];
   });
   const people = most?.first.map(({ to, messages }) => [mask(to), formats.number(messages)]) ?? [];

@@ -251,10 +251,8 @@ function variantsSection({ report, formats, link }: ShownRun): Html | null {
  * Progress of the messages on each channel, if there are several.
  * @param returned delivery reports and replies by channel; null: not counted by channel
  */
-function channelsSection(
-  { report, formats, currency }: ShownRun,
-  returned: ReadonlyMap<string, Parameters<typeof returnedOf>[0]> | null,
-): Html | null {
+function channelsSection(shown: ShownRun, returned: WholeRun['returned'] | null): Html | null {
+  const { report, formats, currency } = shown;
   const { steps } = report;
   if (steps === undefined) return null;
   const counts = [
@@ -264,7 +262,7 @@ function channelsSection(
     ['Fell back', 'fellBack'],
     ['Pending', 'pending'],
   ] as const;
-  const shown = counts.filter(([, count]) => count === 'fellBack' || steps.some((step) => step[count] > 0));
+  const used = counts.filter(([, count]) => count === 'fellBack' || steps.some((step) => step[count] > 0));
   const compared = steps.map((step) => {
     const { channel, attempted, accepted, cost } = step;
     const back = returned === null || returned.size === 0 ? null : returnedOf(returned.get(channel) ?? {});
@@ -273,7 +271,7 @@ function channelsSection(
       name: channel,
       funnel: { list: null, sent: attempted, accepted, base, returned: back },
       more: [
-        ...shown.map(([title, count]) => [title, formats.number(step[count])] as const),
+        ...used.map(([title, count]) => [title, formats.number(step[count])] as const),
         ['Cost', cost === null ? '-' : formats.money(cost, currency)] as const,
       ],
     };

@@ -13,8 +13,7 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
   let width = 0;
   let widthMs = WIDTHS_MS[width] ?? 1_000;
   let first = Math.floor(startMs / widthMs);
-  const held = names.map((name) => [name, new Float64Array(SLOTS)] as const);
-  const byName = new Map<Name, Float64Array>(held);
+  const held = new Map(names.map((name) => [name, new Float64Array(SLOTS)] as const));
   let last = -1;
 
   const widen = (toMs: number): void => {
@@ -23,7 +22,7 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
       widthMs = WIDTHS_MS[++width] ?? widthMs;
       first = Math.floor(startMs / widthMs);
     }
-    for (const [, counts] of held) {
+    for (const counts of held.values()) {
       const old = counts.slice();
       counts.fill(0);
       for (const [i, count] of old.entries()) {
@@ -43,7 +42,7 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
         widen(atMs);
         at = Math.min(Math.floor(atMs / widthMs) - first, SLOTS - 1);
       }
-      const counts = byName.get(name);
+      const counts = held.get(name);
       if (counts === undefined) return;
       counts[at] = (counts[at] ?? 0) + 1;
       if (at > last) last = at;
@@ -51,11 +50,11 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
     /** From the first slot in use to the last; empty when nothing was counted. */
     slots(): readonly Slot<Name>[] {
       const used = Array.from({ length: last + 1 }, (_, i) => i);
-      const begin = used.findIndex((i) => held.some(([, counts]) => (counts[i] ?? 0) > 0));
+      const begin = used.findIndex((i) => [...held.values()].some((counts) => (counts[i] ?? 0) > 0));
       return used.slice(Math.max(0, begin)).map((i) => ({
         fromMs: (first + i) * widthMs,
         widthMs,
-        counts: Object.fromEntries(held.map(([name, counts]) => [name, counts[i] ?? 0])) as Record<Name, number>,
+        counts: Object.fromEntries([...held].map(([name, counts]) => [name, counts[i] ?? 0])) as Record<Name, number>,
       }));
     },
   };

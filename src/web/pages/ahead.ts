@@ -32,7 +32,7 @@ export const makeAhead: MakePage = async (site, open, { view, query, patienceMs 
       return made(html`<p class="soft">These days are being played. The page shows them soon.</p>`, true);
     const occurrences = found.occurrences.filter((one) => campaign === '' || one.campaign === campaign);
     const shown = { ...found, occurrences, ...(campaign === '' ? {} : { days: [], busiest: 0 }) };
-    return made(rehearsalSections(shown, view.formats, (one) => campaignLink(one.campaign)));
+    return made(rehearsalSections(shown, view.formats, campaignLink));
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     return made(empty(error.message, html`<code>handbill rehearse</code> says it in the terminal.`));

@@ -34,11 +34,11 @@ export const makeNow: MakePage = async (site, open, { view, query, patienceMs })
   const older = withoutTests(all).filter((run) => !latest.has(run) && isUnfinished(site, run));
   const unfinished = await judges.of(older.slice(0, MOST_PRESSING));
   const left = unfinished.filter(({ report: { totals } }) => totals.pending + totals.deferred + totals.failed > 0);
-  const pressing = open === null ? [] : [...latest].filter((run) => isPressing(site, open, run));
+  const isPressing = (run: RunRecord) => stateOf(site.stats, run) !== 'partial' || open?.ledger.pauseOf(run) != null;
+  const pressing = [...latest].filter((run) => isUnfinished(site, run) && isPressing(run));
   const pressed = [...(await judges.of(pressing.slice(0, MOST_PRESSING))), ...left];
   const doubts = await doubtCounts(site, open);
-  const waits = [...waiting(view, doubts, toReview(open, view.formats)), ...(await unsent(site))];
-  const others = waits.filter((line) => line !== false);
+  const others = await waiting(site, view, doubts, toReview(open, view.formats));
   const newest = await judges.of(shown.flatMap((runs) => runs[0] ?? []));
   const rows = newest.map((one, i) => campaignCells(view, one, shown[i] ?? [], doubts.counts));
   const search = all.length > 0 && searchForm('/', 'Campaigns', 'Campaign or environment', q);
@@ -55,6 +55,8 @@ export const makeNow: MakePage = async (site, open, { view, query, patienceMs })
   return { content: { title: 'Now', said, parts }, isOld: judges.isOld() || doubts.isOld };
 };
 
+type Judges = ReturnType<typeof judging>;
+
 /** A later run of the same campaign and environment replaces what was to be done about an ended one before. */
 function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
   const groups = Map.groupBy(withoutTests(runs), ({ campaign, environment }) =>
@@ -66,10 +68,6 @@ function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
 function isUnfinished(site: Site, run: RunRecord): boolean {
   const state = stateOf(site.stats, run);
   return state !== 'finished' && state !== 'running' && run.purgedAtMs === null && run.closedAtMs === null;
-}
-
-function isPressing(site: Site, open: OpenLedger, run: RunRecord): boolean {
-  return isUnfinished(site, run) && (stateOf(site.stats, run) !== 'partial' || open.ledger.pauseOf(run) !== null);
 }
 
 function who({ run }: Judged): Html {
@@ -113,29 +111,20 @@ function attentionSection({ formats }: View, pressed: readonly Judged[], more: n
   return section('Needs attention', html`<ul>${runs}${rest}${lines.map((line) => html`<li>${line}</li>`)}</ul>`);
 }
 
-function waiting({ formats }: View, { counts, total }: Awaited<ReturnType<typeof doubtCounts>>, replies: string) {
+type Doubts = Awaited<ReturnType<typeof doubtCounts>>;
+
+async function waiting(site: Site, { formats }: View, { counts, total }: Doubts, replies: string) {
   const unclear = html`<a href="/doubt">${formats.count(total, 'recipient')} in doubt</a> in ${formats.count(counts.size, 'run')}: they may or may not have the message.`;
   const unread = html`<a href="${address(['replies'], { meaning: 'review' })}">Replies to read: ${replies}</a>`;
-  return [total > 0 && unclear, replies !== '' && unread];
-}
-
-/** Recipients in doubt, by the id of the run. */
-type Counts = ReadonlyMap<string, number>;
-
-async function unsent(site: Site) {
   const { missed, refused } = await site.coming();
   const late = html`<a href="/campaigns">Not sent in time, in the last 31 days: ${missed.length}</a>`;
-  const unread = html`Campaigns with a schedule that cannot be read: ${refused.length}. <code>handbill validate</code> says why.`;
-  return [missed.length > 0 && late, refused.length > 0 && unread];
+  const unplanned = html`Campaigns with a schedule that cannot be read: ${refused.length}. <code>handbill validate</code> says why.`;
+  const lines = [total > 0 && unclear, replies !== '' && unread, missed.length > 0 && late];
+  return [...lines, refused.length > 0 && unplanned].filter((line) => line !== false);
 }
 
 /** The next time of each campaign, and all of the coming days, with as many people as the last time. */
-async function nextSection(
-  site: Site,
-  { formats, nowMs }: View,
-  all: readonly RunRecord[],
-  judges: ReturnType<typeof judging>,
-): Promise<Html> {
+async function nextSection(site: Site, { formats, nowMs }: View, all: readonly RunRecord[], judges: Judges) {
   const { campaigns } = await site.coming();
   const sent = withoutTests(all);
   const dayOf = createDayOf(formats.timeZone);
@@ -182,7 +171,7 @@ async function moneySection(
   { formats, nowMs }: View,
   open: OpenLedger | null,
   all: readonly RunRecord[],
-  judges: ReturnType<typeof judging>,
+  judges: Judges,
 ): Promise<Html> {
   if (open === null) return html``;
   const budgets = budgetsNow(project, open.ledger, nowMs);
@@ -212,7 +201,12 @@ async function moneySection(
 const MONEY = [{ title: 'Campaign' }, { title: 'Share', isRoomy: true }, { title: 'Cost', isFigure: true }];
 
 /** @param runs of the campaign, the newest first */
-function campaignCells({ formats, nowMs }: View, one: Judged, runs: readonly RunRecord[], doubts: Counts): Cells {
+function campaignCells(
+  { formats, nowMs }: View,
+  one: Judged,
+  runs: readonly RunRecord[],
+  doubts: Doubts['counts'],
+): Cells {
   const { run, report, figures } = one;
   const unclear = runs.reduce((sum, { id }) => sum + (doubts.get(id) ?? 0), 0);
   const counts =

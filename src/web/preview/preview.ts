@@ -6,7 +6,7 @@ import type { Formats } from '../../report/locale.ts';
 import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
-import type { About, Facets } from './about.ts';
+import type { About } from './about.ts';
 import { createPacker, openValues, type PackedRow } from './block.ts';
 import { nodeHtml } from './message-html.ts';
 import { rowNode } from './nodes.ts';
@@ -34,7 +34,7 @@ export async function* previewHtml(source: PreviewRows): AsyncGenerator<string> 
 ${summarySection(source, rows < estimate.rows ? null : warned)}
 ${messagesSection(first, rows, estimate.rows, source.formats)}
 </main>
-${aboutElement(source, facets.all(), heads.all())}
+${aboutElement(source, facets, heads)}
 `.markup;
   yield foot;
 }
@@ -120,11 +120,7 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 const STATIC_ROWS = 20;
 
 /** Data for the script, as JSON in an invisible element. */
-function aboutElement(
-  { plan, formats, result }: PreviewRows,
-  facets: readonly Facets[],
-  heads: readonly string[],
-): Html {
+function aboutElement({ plan, formats, result }: PreviewRows, facets: FacetTable, heads: Heads): Html {
   const { estimate, mostExpensive } = result();
   const { columns, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
@@ -140,12 +136,12 @@ function aboutElement(
     columns,
     naming,
     address: columns.indexOf(to),
-    heads,
+    heads: heads.all(),
     locale: formats.locale,
     variants: campaign.variants.map(({ name }) => name),
     longest: estimate.longest?.line ?? null,
     mostExpensive,
-    facets,
+    facets: facets.all(),
   };
   // In JSON, `<`, which begins an end tag, occurs only in strings, where it can be escaped.
   const json = JSON.stringify(about).replaceAll('<', '\\u003c');

@@ -15,15 +15,13 @@ type Moment = (typeof MOMENTS)[number];
 type Returned = Exclude<Moment, 'accepted'>;
 const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 
-/** Recipients by the channel of their last message, and by its latest state. */
-type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
-
 /**
  * @param timesOf - called only for recipients with reports or replies; absent if there are none
  * @param nowMs - a time before the start or in the future is moved to the nearest possible one
  */
 export function watchTimes(timesOf: ((outcome: Outcome) => ReturnTimes) | undefined, startMs: number, nowMs: number) {
   const counts = createTimeCounts(MOMENTS, startMs);
+  // By the channel of the last message of a recipient, and by its latest state.
   const channels = new Map<Channel, Partial<Record<Delivery, number>>>();
   return {
     add(outcome: Outcome): void {
@@ -41,7 +39,7 @@ export function watchTimes(timesOf: ((outcome: Outcome) => ReturnTimes) | undefi
       }
     },
     slots: () => counts.slots(),
-    returned: (): ChannelReturns => channels,
+    returned: () => channels,
   };
 }
 
