@@ -160,6 +160,8 @@ function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun
   return section('What to do next', steps);
 }
 
+const MEANING = { title: 'Meaning', isLow: true };
+
 /** How many, and their share of all recipients. */
 function shareOf({ report, formats }: ShownRun, count: number): readonly string[] {
   return [formats.number(count), formats.percent(count, report.totals.recipients)];
@@ -179,7 +181,7 @@ function outcomesSection(shown: ShownRun): Html {
     });
     return [[name, ...shareOf(shown, count), OUTCOME_WORDS[outcome]], ...parts];
   });
-  const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning', isLow: true }];
+  const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), MEANING];
   const caption = `${formats.count(totals.recipients, 'recipient')}, by outcome and reason.`;
   return section('Outcomes', table(caption, columns, rows));
 }
@@ -215,18 +217,14 @@ function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
     const name = word === '-' ? 'nothing' : (link?.(word, { delivery: word }) ?? word);
     return [name, formats.number(count), share, meaning];
   });
-  const columns = [
-    { title: 'State' },
-    ...figureColumns('Recipients', 'Share of accepted'),
-    { title: 'Meaning', isLow: true },
-  ];
+  const columns = [{ title: 'State' }, ...figureColumns('Recipients', 'Share of accepted'), MEANING];
   return section('Deliveries', table('The latest delivery report or reply about each message.', columns, rows));
 }
 
 function unmatchedSection({ report, formats }: ShownRun): Html | null {
   const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, formats.number(count), meaning]);
   if (rows.length === 0) return null;
-  const columns = [{ title: 'Why' }, ...figureColumns('Reports'), { title: 'Meaning', isLow: true }];
+  const columns = [{ title: 'Why' }, ...figureColumns('Reports'), MEANING];
   const caption = 'They name ids of messages of this run and are not about them. They count nowhere.';
   return section('Unmatched delivery reports', table(caption, columns, rows));
 }

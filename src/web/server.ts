@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
@@ -60,8 +60,10 @@ export async function startPages(options: {
     else connections.answering(socket);
     outgoing.once('finish', () => connections.answered(socket));
     const status = refusalOf(incoming, names, needs.allowActions);
-    if (status === null) void listener(incoming, outgoing);
-    else refuseAtOnce(outgoing, status);
+    if (status === null) return void listener(incoming, outgoing);
+    outgoing.shouldKeepAlive = false;
+    const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
+    outgoing.writeHead(status, { ...SAFE_HEADERS, ...allow, 'Content-Length': 0, Connection: 'close' }).end();
   });
   const connections = limitConnections(server);
   server.setTimeout(SILENT_MS);
@@ -99,12 +101,6 @@ function refusalOf(
   if (isForeignPart(headers)) return 403;
   if (url.length > LONGEST_ADDRESS) return 414;
   return url.startsWith('/') ? null : 400;
-}
-
-function refuseAtOnce(outgoing: ServerResponse, status: number): void {
-  outgoing.shouldKeepAlive = false;
-  const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
-  outgoing.writeHead(status, { ...SAFE_HEADERS, ...allow, 'Content-Length': 0, Connection: 'close' }).end();
 }
 
 interface AppNeeds {

@@ -58,9 +58,6 @@ export function stagesTable(caption: string, compared: readonly Compared[], { nu
     title,
     ...compared.map((one) => one.more[i]?.[1] ?? '-'),
   ]);
-  return table(
-    caption,
-    [{ title: 'Stage' }, ...figureColumns(...compared.map(({ name }) => name))],
-    [...stages, ...more],
-  );
+  const columns = [{ title: 'Stage' }, ...figureColumns(...compared.map(({ name }) => name))];
+  return table(caption, columns, [...stages, ...more]);
 }

@@ -60,7 +60,8 @@ function textWidth(text: string): number {
   return [...text].reduce((sum, character) => sum + em(character) * 12, 0);
 }
 
-function bottomAxis(ticks: readonly Tick[], widthPx: number): Html {
+function bottomAxis(time: ScaleTime<number, number>, widthPx: number, formats: Formats): Html {
+  const ticks = fittingTicks((count) => timeTicks(time, count, formats), widthPx);
   const drawn = ticks.map((tick) => {
     const { at, label } = tick;
     const anchor = endsAtTick(tick, widthPx) ? 'end' : 'middle';
@@ -155,11 +156,6 @@ export function lineChart(title: string, description: string, series: readonly S
     const chosen = points.filter((_, i) => (points.length - 1 - i) % every === 0);
     return html`<g class="${toneClass(tone)}">${chosen.map((point) => html`<svg x="${round(time(point.x))}%" y="${round(y(point.y))}" overflow="visible"><title>${name}: ${number(point.y)}</title>${mark(tone)}</svg>`)}</g>\n`;
   });
-  const axis = (widthPx: number) =>
-    bottomAxis(
-      fittingTicks((count) => timeTicks(time, count, formats), widthPx),
-      widthPx,
-    );
   const legend = html`<ul class="legend">${series.map(({ name, tone }) => html`<li>${inlineMark(tone)}${name}</li>`)}</ul>\n`;
   const columns = [{ title: 'Time' }, ...figureColumns(...series.map(({ name }) => name))];
   const rows = xs.slice(0, MOST_ROWS).map((x, i) => {
@@ -169,7 +165,7 @@ export function lineChart(title: string, description: string, series: readonly S
   return figure(
     title,
     html`${series.length > 1 && legend}<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
-<text class="figure" x="-44" y="12">recipients</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
+<text class="figure" x="-44" y="12">recipients</text>${leftAxis(y, formats)}<g class="narrow">${bottomAxis(time, NARROW_PX, formats)}</g><g class="wide">${bottomAxis(time, WIDE_PX, formats)}</g>
 <svg x="0" y="0" width="100%" height="${HEIGHT_PX}" viewBox="0 0 1000 ${HEIGHT_PX}" preserveAspectRatio="none" overflow="visible">${paths}</svg>${marks}</svg>
 <details><summary>Figures as a table</summary>
 ${table(null, columns, rows)}${more > 0 && html`<p class="soft">and ${more} more</p>`}</details>
