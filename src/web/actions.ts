@@ -59,10 +59,7 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
   const verdict = form.get('as');
   const [run, messageId, note] = [textIn(form, 'run'), textIn(form, 'messageId'), textIn(form, 'note')];
   if (verdict !== 'accepted' && verdict !== 'rejected') return done('The outcome is missing.', '/doubt', true);
-  const lines = form
-    .getAll('line')
-    .filter((line) => /^\d{1,12}$/.test(line))
-    .map(Number);
+  const lines = form.getAll('line').flatMap((line) => (/^\d{1,12}$/.test(line) ? [Number(line)] : []));
   if (lines.length === 0) return done('No recipient was chosen.', '/doubt', true);
   if (form.get('sure') !== 'yes') {
     return { question: doubtQuestionPage(view, { run, as: verdict, line: lines, messageId, note }) };

@@ -19,12 +19,8 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
   const email = wanted.includes('@')
     ? [listedForm(wanted), wanted.replace(/@[^@]*$/, (host) => host.toLowerCase())]
     : [];
-  const names = [
-    wanted,
-    ...('e164' in number ? spellingsOf(number.e164) : []),
-    ...email,
-    ...(isNumber ? [digits] : []),
-  ];
+  const spelled = 'e164' in number ? spellingsOf(number.e164) : [];
+  const names = [wanted, ...spelled, ...email, ...(isNumber ? [digits] : [])];
   const part = isNumber ? digits.replace(/^(?:\+|0+)/, '') : wanted;
   const line = /^(?:line\s+)?(\d{1,9})$/i.exec(wanted)?.[1];
   return {

@@ -65,15 +65,10 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
     if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };
     // Messages from earlier inputs cannot be rendered again.
     const steps = (outcome.steps ?? [outcome]).filter(({ version = run.version }) => version === run.version);
-    const messages = [decision, ...decision.fallbacks].filter((one) =>
-      steps.some((step) => step.channel === one.channel),
-    );
-    if (messages.length === 0) return { why: 'changed' };
-    return {
-      messages: new Map(
-        messages.map((one) => [one.channel, messageNode(one, source.stepOf(one, decision.variant))] as const),
-      ),
-    };
+    const channels = new Set(steps.map(({ channel }) => channel));
+    const shown = [decision, ...decision.fallbacks].filter(({ channel }) => channels.has(channel));
+    const nodes = shown.map((one) => [one.channel, messageNode(one, source.stepOf(one, decision.variant))] as const);
+    return nodes.length === 0 ? { why: 'changed' } : { messages: new Map(nodes) };
   } finally {
     source.close();
   }

@@ -184,10 +184,8 @@ function nearest(rows: Rows, from: number, variant: string): number {
 
 function firstSent(rows: Rows, hits: Uint32Array): number {
   const is = rows.about.facets.map(({ decision }) => decision === 'send' || decision === 'defer');
-  return Math.max(
-    0,
-    hits.findIndex((row) => is[rows.facets(row)] === true),
-  );
+  const place = hits.findIndex((row) => is[rows.facets(row)] === true);
+  return Math.max(0, place);
 }
 
 function firstWarning(rows: Rows): number | null {

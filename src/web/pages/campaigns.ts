@@ -53,12 +53,8 @@ async function listRefusal(site: Site, open: OpenLedger | null, campaign: Campai
   const isDue = schedule !== null;
   if (!isDue && Object.values(guards).every((guard) => guard === null)) return null;
   // A future occurrence: no run has it yet.
-  const guard = openListGuard(
-    campaign,
-    open?.ledger ?? null,
-    { environment, campaign: id, occurrence: '' },
-    { nowMs: site.context.now(), isDue },
-  );
+  const next = { environment, campaign: id, occurrence: '' };
+  const guard = openListGuard(campaign, open?.ledger ?? null, next, { nowMs: site.context.now(), isDue });
   try {
     const found = guard.judge(await factsOf(site, recipients));
     return found.length === 0 ? null : found.map(({ message }) => message).join(' ');

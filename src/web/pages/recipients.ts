@@ -220,11 +220,8 @@ function rowsPart(view: View, data: Shown, page: Page, total: number | null, nam
       ? ''
       : ' A list this long cannot be sorted by delivery: that would read the reports of every message. Filter by it.',
   ].join('');
-  return html`${table(
-    caption,
-    columnsOf(data),
-    rows.map((row) => cells(view, run, names, row)),
-  )}\n${far}\n${links}`;
+  const shown = rows.map((row) => cells(view, run, names, row));
+  return html`${table(caption, columnsOf(data), shown)}\n${far}\n${links}`;
 }
 
 function cells({ formats, nowMs }: View, run: RunRecord, names: Names, row: Outcome): Cells {
