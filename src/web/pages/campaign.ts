@@ -58,9 +58,8 @@ async function nextSection({ formats, nowMs }: View, campaign: Own | null): Prom
   const { schedule, after, send } = campaign;
   if (schedule === null) return html`<p>${followUpText(after) ?? 'Sent by hand: it has no schedule.'}</p>`;
   const asked = { fromMs: nowMs, count: 10, notAfterMs: send.notAfterMs };
-  const dates = upcoming(await clockOf(schedule), schedule.timeZone, asked).map(({ occurrence }) =>
-    Date.parse(occurrence),
-  );
+  const next = upcoming(await clockOf(schedule), schedule.timeZone, asked);
+  const dates = next.map(({ occurrence }) => Date.parse(occurrence));
   const words = scheduleWords(schedule);
   const expression = words === whenText(schedule) ? '' : ` · ${whenText(schedule)}`;
   const list = html`<ul>${dates.map((ms) => html`<li>${formats.when(ms, nowMs)}</li>`)}</ul>`;

@@ -23,13 +23,9 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   const after = query.get('after')?.slice(0, 400) ?? null;
   const { files, unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
   const names = files.map(({ file }) => file).join(', ');
-  const form = searchForm(
-    '/suppressions',
-    'Suppressions',
-    'Number, email address or contact:ID, or a part of it',
-    search?.text ?? '',
-    { links: html`<a class="button" href="/suppressions">All</a>` },
-  );
+  const links = html`<a class="button" href="/suppressions">All</a>`;
+  const field = 'Number, email address or contact:ID, or a part of it';
+  const form = searchForm('/suppressions', 'Suppressions', field, search?.text ?? '', { links });
   const head = html`<h1>Suppressions</h1>
 <p>No address on this list is sent to: in any campaign, or in those of a topic.</p>
 ${names !== '' && html`<p class="soft">Files of the project that count too, and are not shown here: ${names}</p>`}

@@ -96,9 +96,5 @@ export function rowNode(
 /** Names and values; nothing where there are none. */
 export function factNodes(pairs: readonly (readonly [name: string, value: string])[]): readonly PreviewNode[] {
   if (pairs.length === 0) return [];
-  const nodes = pairs.map(([term, value]): readonly PreviewNode[] => [
-    ['term', term],
-    ['value', value],
-  ]);
-  return [['facts', ...nodes.flat()]];
+  return [['facts', ...pairs.flatMap(([term, value]) => [['term', term] as const, ['value', value] as const])]];
 }
