@@ -727,7 +727,7 @@ function withFallbacks(
 function waitsOf(
   ledger: Ledger,
   run: RunRecord,
-  { send }: Campaign,
+  campaign: Campaign,
   { instant, nowMs, sinceMs }: { readonly instant: number | null; readonly nowMs: number; readonly sinceMs: number },
 ): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
   if (instant === null || instant < sinceMs) return NONE_WAITING;
@@ -736,11 +736,24 @@ function waitsOf(
   const others = counts.some(
     ({ outcome, reason }) => (outcome === 'pending' && reason !== 'rate-limited') || outcome === 'failed',
   );
-  const waits = typeof untilMs === 'number' && !others && !isDecidedEarly(ledger, run, send.canary, nowMs);
+  const waits =
+    typeof untilMs === 'number' &&
+    !others &&
+    !isDecidedEarly(ledger, run, campaign.send.canary, nowMs) &&
+    !hasNewFallback(ledger, run, campaign, nowMs);
   return {
     waitsUntilMs: waits ? untilMs : null,
     zoneless: counts.reduce((sum, { reason, count }) => sum + (reason === 'zone-unknown' ? count : 0), 0),
   };
+}
+
+/** A report of a message that did not arrive came in after the last start, which counted the fallbacks that wait. */
+function hasNewFallback(ledger: Ledger, run: RunRecord, campaign: Campaign, nowMs: number): boolean {
+  for (const { byReport } of unreachedRows(ledger, run, campaign, nowMs)) {
+    const reports = byReport === undefined ? [] : ledger.events.reportsOf(byReport);
+    if (reports.some(({ receivedAtMs }) => receivedAtMs > (run.lastStartAtMs ?? 0))) return true;
+  }
+  return false;
 }
 
 const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };

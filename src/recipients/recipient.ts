@@ -119,9 +119,9 @@ function createTimeReader(
     readCellTime(cell, format, (wallMs) => instantsIn(holdsNothing(zone) ? timeZone : trimBlanks(zone))(wallMs));
 }
 
-/** Without a key the address is the person: a number in the one spelling for both. */
+/** Without a key the address is the person, in one spelling: a list may write it otherwise the next time. */
 function personOf(kind: ListSpec['kind'], to: string): string {
-  return kind === 'msisdn' ? listedForm(to) : to;
+  return kind === 'contact' ? to : listedForm(to);
 }
 
 function joined(faults: readonly InvalidRow[]): InvalidRow {

@@ -105,6 +105,33 @@ for (const [where, listed, other] of SPELLINGS) {
   });
 }
 
+/** An email address in other letters is the same person, too, in the next form of a list and beside another time. */
+const MAIL = 'name: c\nchannel: email\nfrom: a@example.com\ncontent: { subject: Hi }\ntemplate: { text: Hi }\n';
+
+test('an email address that is written in other letters later gets no second message', async () => {
+  const root = await givenProject('+447400123456');
+  await writeFile(join(root, 'c.yaml'), `${MAIL}recipients: people.csv\n`);
+  await writeFile(join(root, 'people.csv'), 'email\nAda.Evans@Example.com\n');
+  expect((await handbillHere(root, ['send', 'c.yaml', '--quiet'], ENV)).status).toBe(0);
+  await writeFile(join(root, 'people.csv'), 'email\nada.evans@example.com\n');
+  await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
+  const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
+  expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, recipients: 1 });
+});
+
+test('an email address in other letters with the same time is a duplicate', async () => {
+  const root = await givenProject('+447400123456');
+  await writeFile(
+    join(root, 'c.yaml'),
+    `${MAIL}recipients: people.csv\nsend: { each: { column: visit, before: 2h } }\n`,
+  );
+  const visits = ['Ada@Example.com,2030-01-01T09:00Z', 'ada@example.com,2030-01-01T09:00Z'];
+  await writeFile(join(root, 'people.csv'), `email,visit\n${visits.join('\n')}\n`);
+  const { out } = await handbillHere(root, ['preview', 'c.yaml', '--format', 'json'], ENV);
+  const reasons = JSON.parse(out).decisions.map((row: { reason: string | null }) => row.reason);
+  expect(reasons).toEqual(['too-early', 'duplicate']);
+});
+
 test('a Brazilian landline keeps its form', async () => {
   const root = await givenProject('+551133334444');
   await handbillHere(root, ['suppress', 'add', '+5511933334444'], ENV);

@@ -286,6 +286,23 @@ describe('a report that a message was not delivered', () => {
     expect(api.posted).toContain(`SMS ${ANN}`);
   });
 
+  it('does not wait for those whose time comes later, nor does due', async () => {
+    await using api = await startApi();
+    const more = 'schedule: { cron: "0 9 * * *", timeZone: UTC }\nsend: { each: { column: visit, before: 2h } }\n';
+    using project = given(api.url, `${CAMPAIGN}${more}`);
+    const rows = [`${ANN},Ann,2026-11-21T11:00Z`, `${BOB},Bob,2026-11-21T20:00Z`];
+    project.write('hello/people.csv', `msisdn,name,visit\n${rows.join('\n')}\n`);
+    await send('hello', { ...optionsOf(project), occurrence: '2026-11-21T09:00:00Z' });
+    receive(project, NINE + HOUR / 2, report('undeliverable', { messageId: 'm-1' }));
+    const { cwd, env } = optionsOf(project);
+    const passed = { cwd, env, environment: 'live', random: () => 0, confirm: async () => true };
+    const actions = async (atMs: number) =>
+      (await due(['hello'], { ...passed, now: () => atMs })).items.map(({ action }) => action);
+    expect(await actions(NINE + HOUR)).toEqual(['continue']);
+    expect(api.posted).toEqual([`RCS ${ANN}`, `SMS ${ANN}`]);
+    expect(await actions(NINE + HOUR + 1)).toEqual(['leave']);
+  });
+
   it('is posted by due, in the run that had finished', async () => {
     await using api = await startApi();
     using project = given(api.url, `${CAMPAIGN}schedule: { cron: "0 9 * * *", timeZone: UTC }\n`);
