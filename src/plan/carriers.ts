@@ -18,10 +18,11 @@ interface CarrierRule {
   readonly hint: string;
 }
 
-const LINK = /https?:\/\/[^\s"<>]+/gi;
+/** Punctuation that ends it, and that of Chinese and Japanese, is of the sentence. */
+const LINK = /https?:\/\/[^\s"<>\u3000-\u303f\uff00-\uffef]*[^\s"<>\u3000-\u303f\uff00-\uffef.,;:!?)\]'’”»]/gi;
 /** Public shorteners. Networks block them (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
 const SHORTENERS =
-  /(?<![\w.@-])(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=\/)/i;
+  /(?<![\p{L}\p{N}_.@-]|(?<!:\/)\/)(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=[/?#]|:\d)/iu;
 
 /** Fewer words say nothing: a code, a name. */
 const FEWEST_WORDS = 5;
@@ -91,14 +92,18 @@ const RULES: readonly CarrierRule[] = [
       if (!isMarketing || /\bSTOP\b|[Uu]nsubscribe|[Oo]pt[ -]?out/.test(text)) return null;
       const all = (content === null ? text : `${text} ${JSON.stringify(content)}`).replace(VISIT, '');
       if (meaningOf(all, { stopWords }) !== 'answer') return null;
+      if (all.match(CAPITALS)?.some((word) => meaningOf(word, { stopWords }) === 'opt-out')) return null;
       return { index: null, what: 'A marketing message that does not say how to opt out' };
     },
     hint: 'Networks and the law of many countries ask for it: Reply STOP to opt out.',
   },
 ];
 
-/** `Stop by` is a visit, as in replies. */
-const VISIT = /\bstop (?:by|in|over)\b/gi;
+/** `Stop by` is a visit, as in replies, and a flight is non-stop. */
+const VISIT = /\bstop[ -](?:by|in|over)\b|\b(?:non|one)[ -]?stop\b/gi;
+
+/** One word in capitals among others: `Responda BAJA`. As a whole reply, more words opt out than within a sentence. */
+const CAPITALS = /(?<!\p{L}|\p{Lu}{2}\s)\p{Lu}{2,}(?!\p{L}|\s\p{Lu}{2})/gu;
 
 /** Words of `messageType` and `topic` that mean marketing. */
 const MARKETING =

@@ -576,9 +576,8 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
     const open = `An older run of this campaign (${run.occurrence}) is open: ${countOf(rows, 'recipient')}`;
     if (plan.campaign.recipients.each !== null && own === Number.POSITIVE_INFINITY) {
       const hint = 'Each list must hold all times that are still to come (`send.each`).';
-      return [
-        warning('run-open', `${open} can no longer be sent to once this one begins, which takes it over.`, { hint }),
-      ];
+      const message = `${open}. This one takes over: those of them that its list does not have are not sent to.`;
+      return [warning('run-open', message, { hint })];
     }
     const hint = `If nothing more is to be sent of it: handbill runs close ${run.id}`;
     return [warning('run-open', `${open} may still be sent to.`, { hint })];

@@ -116,7 +116,8 @@ test('an email address that is written in other letters later gets no second mes
   await writeFile(join(root, 'people.csv'), 'email\nada.evans@example.com\n');
   await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
   const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
-  expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, recipients: 1 });
+  expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, totals: { accepted: 1 } });
+  expect((await handbillHere(root, ['report'], ENV)).out).not.toContain('another address');
 });
 
 test('an email address in other letters with the same time is a duplicate', async () => {

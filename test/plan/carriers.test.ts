@@ -27,6 +27,7 @@ const LINK = 'https://riverside.example/orders';
 test.each<[string, string, readonly string[]]>([
   ['a shortener', 'See https://bit.ly/3xYz', ['link-shortener at line 1, column 13']],
   ['a shortener without a scheme', 'Hello {{name}},\nsee www.TinyURL.com/abc', ['link-shortener at line 2, column 5']],
+  ['a shortener with a port', 'See https://bit.ly:443/x', ['link-shortener at line 1, column 13']],
   [
     'a shortener over http',
     'See http://t.co/x',
@@ -52,6 +53,9 @@ test.each([
   'See https://riverside.example/orders',
   'See https://orbit.ly/x, my-bit.ly/x and https://bit.ly.example/x',
   'Write to ada@t.co/x, about bit.ly',
+  'See https://riverside.example/t.co/x and décret.co/x, Ét.co/x',
+  `${filled(119)}x ${LINK}. Bye now`,
+  `${'好'.repeat(20)}${LINK}，${'好'.repeat(40)}`,
   `Hello {{name}},\n  - one\n  - two`,
   `${LINK} ${filled(200)}`.trim(),
   'PIN 1234',
@@ -79,6 +83,10 @@ test.each([
   ['topic: offers', 'Скидка 20 %. Ответьте СТОП', false],
   ['topic: offers', '20% off: https://riverside.example/unsubscribe?u=1', false],
   ['topic: offers', '20% off: https://riverside.example/shop', true],
+  ['topic: offers', 'Oferta. Responda BAJA al 1234', false],
+  ['topic: offers', 'Text END to 1234, 20% off', false],
+  ['topic: offers', '20% off. END OF SEASON', true],
+  ['topic: offers', 'Non-stop to Rome, 20% off', true],
 ])('with %j, %j is a marketing text without a way to opt out: %s', async (settings, text, isWarned) => {
   expect((await advice(text, `channel: sms\n${settings}`)).codes).toEqual(isWarned ? ['no-opt-out'] : []);
 });

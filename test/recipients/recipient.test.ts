@@ -73,7 +73,7 @@ describe('recipients by email', () => {
     expect(readOne(email, '7', ' Jane@EXAMPLE.com', '')).toEqual({
       row: 4,
       line: 9,
-      key: 'Jane@example.com',
+      key: 'jane@example.com',
       to: 'Jane@example.com',
       kind: 'email',
       country: null,

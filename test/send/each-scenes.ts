@@ -172,7 +172,7 @@ export function describeEach(where: string, place: () => Promise<string | undefi
       await one.send(MONDAY);
       const { diagnostics } = await one.send(MONDAY + MINUTE, { occurrence: 'later' });
       expect(diagnostics.filter(({ code }) => code === 'run-open').map(({ message }) => message)).toEqual([
-        'An older run of this campaign (2026-11-30T06:00:00Z) is open: 3 recipients can no longer be sent to once this one begins, which takes it over.',
+        'An older run of this campaign (2026-11-30T06:00:00Z) is open: 3 recipients. This one takes over: those of them that its list does not have are not sent to.',
       ]);
       const again = await one.send(MONDAY + 2 * MINUTE, { occurrence: 'later' });
       expect(again.diagnostics.filter(({ code }) => code === 'run-open')).toEqual([]);
