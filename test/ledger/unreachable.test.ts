@@ -60,6 +60,9 @@ describe('an address that fails for good', () => {
       report(0, 'undeliverable', 3, { reference: 'r-1' }),
       report(0, 'undeliverable', 3, { messageId: 'same' }),
       report(0, 'failed', 2, { messageId: 'same' }),
+      // The webhook gives the reference back, and an export names the id alone.
+      report(0, 'undeliverable', 1, { messageId: 'both', reference: 'r-1' }),
+      report(0, 'undeliverable', 1, { messageId: 'both' }),
     ]);
     expect(failing(ledger, { ...RULE, after: 2 })).toEqual({ [keyOf(0)]: 2 });
     expect(failing(ledger)).toEqual({});
