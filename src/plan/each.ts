@@ -44,7 +44,8 @@ export function createEachGate(
       const { atMs = 0 } = recipient;
       const nowMs = now();
       const endMs = endOf(atMs);
-      if (nowMs >= endMs) return over('expired', `its time was ${wallText(atMs, timeZone)} in ${timeZone}`);
+      const ended = endMs < atMs ? 'its validity ended' : 'its time was';
+      if (nowMs >= endMs) return over('expired', `${ended} ${wallText(endMs, timeZone)} in ${timeZone}`);
       const closed = hours?.closed(recipient) ?? null;
       if (closed !== null && hours?.calendars(recipient) === null) return closed;
       const opensMs = opensAt(recipient, atMs);

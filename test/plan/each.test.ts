@@ -209,7 +209,7 @@ describe('the gate of a row', () => {
     const more = `${LONDON}validity: 30m\n`;
     expect(await at('2026-12-01 09:00', ['2026-12-01T07:29Z', '2026-12-01T07:30Z'], { more })).toEqual([
       'until 2026-12-01T07:30',
-      'skip expired: its time was 2026-12-01 09:00 in Europe/London',
+      'skip expired: its validity ended 2026-12-01 07:30 in Europe/London',
     ]);
   });
 });
