@@ -2,7 +2,7 @@ import { type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Decision, Json, JsonObject } from '../model.ts';
 import { show } from '../recipients/show.ts';
 import { number } from '../report/words.ts';
-import { compared } from '../util/cell.ts';
+import { compared, holdsNothing } from '../util/cell.ts';
 import { isMapping } from '../util/json.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Plan } from './plan.ts';
@@ -55,7 +55,7 @@ export function createLanguageCheck({ campaign, columns }: Pick<Plan, 'campaign'
       if (first === undefined || conditional.has(first.variant)) return;
       for (const { index, known, counts } of asked) {
         const value = compared(decision.recipient.values[index] ?? '');
-        if (value === '' || known.has(value)) continue;
+        if (holdsNothing(value) || known.has(value)) continue;
         const before = counts.get(value);
         if (before !== undefined || counts.size < MOST_VALUES) counts.set(value, (before ?? 0) + 1);
       }

@@ -51,6 +51,7 @@ describe('a language without a variant', () => {
     ['the language of the campaign, in any spelling', WELSH, ['en', 'EN', 'en_US', 'eng', 'English'], {}, []],
     ['that of another campaign', WELSH, ['en', 'de', 'Deutsch'], { more: 'locale: de-AT\n' }, ['1 with "en"']],
     ['another spelling of a condition', WELSH, ['CY', 'welsh'], {}, ['1 with "CY" and 1 with "welsh"']],
+    ['cells of an export without a value', WELSH, ['N/A', '#N/A', 'null', 'no'], {}, ['4 recipients, 1 with "no"']],
     ['values that are no languages', WELSH.replace('lang: cy', 'tier: gold'), ['en', 'it'], {}, []],
     [
       'a column that a locale makes one of languages',
