@@ -1,5 +1,6 @@
 import { problem, refuse } from '../errors.ts';
 import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
+import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
@@ -177,6 +178,9 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         if (state !== 'loading') throw new Error('A run can only be amended with a list that is not loaded yet.');
         connection.statement(RECOVER)(now, oldList);
         merge(connection, run.number, oldList, newList, now);
+        for (const [row = 0, to, listTo] of connection.query(CORRECTED).all(newList)) {
+          if (isSame(String(to), String(listTo))) connection.statement(NOT_CORRECTED)(newList, row);
+        }
         connection.deferReferences();
         giveAway(draft.number);
         setList(newList, run.number);
@@ -259,14 +263,12 @@ const GONE = `INSERT INTO temp.gone
 /** Reasons of skipped recipients who are as the new list says. */
 const DECIDED_AGAIN = JSON.stringify(['removed', ...REPAIRABLE]);
 
-// An email address in other letters is the same mailbox; an id of a contact in other letters is another contact.
 const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
     delivery = o.delivery, text_hash = o.text_hash, resend = o.resend, posted_from = o.posted_from, version = o.version,
-    list_address = CASE WHEN n.address <> o.address AND (lower(n.address) <> lower(o.address) OR instr(n.address, '@') = 0)
-      AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
+    list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
@@ -294,9 +296,7 @@ const TAKE_BACK = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
     posted_from = r.posted_from, version = r.version, resend = nullif(o.resend - 1, 0),
-    list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address
-      AND (lower(coalesce(n.list_address, n.address)) <> lower(r.address) OR instr(r.address, '@') = 0)
-      THEN coalesce(n.list_address, n.address) END
+    list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
   FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
     CROSS JOIN temp.pairs AS p ON p.row = k.row
     CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
@@ -354,6 +354,14 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
       OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
     AND n.list = ?1 AND n.step = 0 AND n.row = o.row`;
 
+/** One address in two spellings was not corrected. */
+const isSame = (one: string, other: string): boolean => listedForm(one) === listedForm(other);
+
+const CORRECTED = `SELECT row, address, list_address FROM recipients
+  WHERE list = ? AND step = 0 AND list_address IS NOT NULL`;
+
+const NOT_CORRECTED = 'UPDATE recipients SET list_address = NULL WHERE list = ? AND step = 0 AND row = ?';
+
 /** Recipients whose address was corrected after the message had gone out, and the second message to them. */
 export function changedStore(
   connection: Connection,
@@ -366,7 +374,8 @@ export function changedStore(
       if (run.purgedAtMs !== null) return [];
       const { list } = runs.listOf(run);
       if (draft === null) return query(CHANGED).all(list, run.number).map(toChanged);
-      return query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
+      const found = query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
+      return found.filter(({ to, listTo }) => !isSame(to, listTo));
     },
 
     reopenCorrected: (run, nowMs) =>
@@ -419,8 +428,7 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
       AND last.resolved_by = 'resend-changed')
   WHERE o.list = ?1 AND o.step = 0 AND n.list = ?2 AND n.step = 0
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR r.number IS NOT NULL)
-    AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address)
-    AND (lower(n.address) <> lower(coalesce(r.address, o.address)) OR instr(n.address, '@') = 0) ORDER BY n.row`;
+    AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
 const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)

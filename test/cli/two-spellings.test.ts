@@ -102,6 +102,7 @@ for (const [where, listed, other] of SPELLINGS) {
     await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
     const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
     expect(JSON.parse(out).requests).toMatchObject({ posted: 1 });
+    expect((await handbillHere(root, ['report'], ENV)).out).not.toContain('another address');
   });
 }
 
