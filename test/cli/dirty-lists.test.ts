@@ -246,9 +246,16 @@ describe('one comparison', () => {
 describe('encodings', () => {
   it.each([
     ['macintosh', [0x52, 0x65, 0x6e, 0x8e], 'René'],
+    ['windows-1250', [0x9a, 0xe8], 'šč'],
     ['windows-1251', [0xcf, 0xf0], 'Пр'],
+    ['cp1253', [0xc1, 0xdd], 'Αέ'],
+    ['latin1', [0xe9], 'é'],
     ['shift_jis', [0x8e, 0x52, 0x93, 0x63], '山田'],
+    ['sjis', [0x83, 0x5c, 0x83, 0x7c], 'ソポ'],
     ['gbk', [0xd5, 0xc5], '张'],
+    ['big5', [0xb1, 0x69], '張'],
+    ['euc-kr', [0xb1, 0xe8], '김'],
+    ['koi8-r', [0xf0], 'П'],
   ])('%s', async (label, bytes, name) => {
     const list = Buffer.concat([Buffer.from('msisdn,name\n07400123456,'), Buffer.from(bytes), Buffer.from('\n')]);
     const found = await preview(list, 'Hi {{name}}', `encoding: ${label}`);
@@ -269,7 +276,10 @@ describe('encodings', () => {
 
   it.each([
     ['windows-1252', [0x4d, 0x81, 0x6c]],
+    ['windows-1252', [0x8d]],
     ['windows-1250', [0x83]],
+    ['windows-1253', [0xaa]],
+    ['iso-8859-2', [0x9f]],
     ['shift_jis', [0x81, 0x20]],
   ])('%s: bytes that it does not define refuse the list, with the line', async (label, bytes) => {
     const list = Buffer.concat([
@@ -304,14 +314,17 @@ describe('date-times without a zone', () => {
   const visits = (...cells: string[]): string =>
     `msisdn,visit\n${cells.map((cell, i) => `07400123${456 + i},"${cell}"\n`).join('')}`;
 
-  it.each(['2026-11-27 9:30', '2026-11-27T09:30:00.123456'])(
-    '%s is a date, read on the clock of the campaign',
-    async (cell) => {
-      const settings = (where: string) => `columns: { visit: date }, where: { visit: ${where} }`;
-      const found = await preview(visits(cell), "{{date visit 'time'}}", settings('{ $on: 2026-11-27 }'));
-      expect([found.texts, found.said]).toEqual([['09:30'], []]);
-    },
-  );
+  it.each([
+    '2026-11-27 09:30:00',
+    '2026-11-27T09:30',
+    '2026-11-27 9:30',
+    '2026-11-27 09:30:00.000',
+    '2026-11-27T09:30:00.123456',
+  ])('%s is a date, read on the clock of the campaign', async (cell) => {
+    const settings = (where: string) => `columns: { visit: date }, where: { visit: ${where} }`;
+    const found = await preview(visits(cell), "{{date visit 'time'}}", settings('{ $on: 2026-11-27 }'));
+    expect([found.texts, found.said]).toEqual([['09:30'], []]);
+  });
 
   it('is compared in the zone of the campaign, and with its summer time', async () => {
     const made = await projectWith({

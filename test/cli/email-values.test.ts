@@ -24,7 +24,9 @@ describe('the address to unsubscribe', () => {
   it.each([
     ['a path', '../../admin', 'https://r.example/u/..%2F..%2Fadmin/x'],
     ['a query', 'x?y=1#z', 'https://r.example/u/x%3Fy%3D1%23z/x'],
+    ['backslashes', 'a\\..\\b', 'https://r.example/u/a%5C..%5Cb/x'],
     ['what is encoded already', '%2e%2e', 'https://r.example/u/%252e%252e/x'],
+    ['blanks', 'a b', 'https://r.example/u/a%20b/x'],
     ['a plain word', 'tok-1_2.3~', 'https://r.example/u/tok-1_2.3~/x'],
   ])('keeps its path where a value holds %s', async (_label, tok, expected) => {
     for (const tag of ['{{tok}}', '{{{tok}}}', '{{url tok}}', "{{default tok 'x'}}", '{{#if tok}}{{tok}}{{/if}}']) {

@@ -14,6 +14,9 @@ function formatOf(pattern: string): CellFormat {
 describe('formats', () => {
   test.each([
     ['dd/MM/yyyy', '21/11/2026', '2026-11-21'],
+    ['dd/MM/yyyy', ' 01/02/2026 ', '2026-02-01'],
+    ['d/M/yyyy', '1/2/2026', '2026-02-01'],
+    ['d/M/yyyy', '01/12/2026', '2026-12-01'],
     ['ddMMyyyy', '21112026', '2026-11-21'],
     ['yyyy年M月d日', '2026年2月1日', '2026-02-01'],
     ["d 'de' M 'de' yyyy", '1 de 2 de 2026', '2026-02-01'],
@@ -25,6 +28,9 @@ describe('formats', () => {
   });
 
   test.each([
+    ['dd/MM/yyyy', '1/11/2026'],
+    ['dd/MM/yyyy', '21/11/26'],
+    ['dd/MM/yyyy', '21/11/2026 09:30'],
     ['dd/MM/yyyy', '２１/１１/２０２６'],
     ['dd.MM.yyyy', '21/11/2026'],
   ])('%s does not read %s', (pattern, cell) => {

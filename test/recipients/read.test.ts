@@ -27,6 +27,7 @@ const ACCEPTED: readonly Accepted[] = [
   { label: 'a byte order mark before a quote', content: '\ufeff"msisdn",name\n+447700900123,Zoë\n' },
   { label: 'a byte order mark before sep=', content: `\ufeffsep=,\n${USUAL}`, lines: [3] },
   { label: 'UTF-16LE with a mark, tabs (Excel "Unicode text")', content: utf16(USUAL.replaceAll(',', '\t'), 'le') },
+  { label: 'UTF-16BE with a mark', content: utf16(USUAL, 'be') },
   {
     label: 'UTF-16LE without a mark, when asked for',
     content: utf16(USUAL, 'le', false),
@@ -39,6 +40,8 @@ const ACCEPTED: readonly Accepted[] = [
     settings: { encoding: 'windows-1252' },
     values: [['+447700900123', 'Zoë € 5']],
   },
+  { label: 'semicolons', content: USUAL.replaceAll(',', ';') },
+  { label: 'bars', content: USUAL.replaceAll(',', '|') },
   {
     label: 'delimiter as set, against the count',
     content: 'a;b,c\n1;2,3',
@@ -53,6 +56,21 @@ const ACCEPTED: readonly Accepted[] = [
   },
   { label: 'a sep= line', content: `sep=;\n${USUAL.replaceAll(',', ';')}`, lines: [3] },
   { label: 'a sep= line in quotes, CRLF', content: '"sep=|"\r\nmsisdn|name\r\n+447700900123|Zoë\r\n', lines: [3] },
+  { label: 'CRLF', content: USUAL.replaceAll('\n', '\r\n') },
+  { label: 'only CR', content: USUAL.replaceAll('\n', '\r') },
+  {
+    label: 'LF, CRLF and CR mixed',
+    content: 'a,b\r\n1,2\n3,4\r5,6\r\n7,8',
+    values: [
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6'],
+      ['7', '8'],
+    ],
+    lines: [2, 3, 4, 5],
+  },
+  { label: 'no line end at the end', content: USUAL.trimEnd() },
+  { label: 'empty lines at the end', content: `${USUAL}\n\r\n\n` },
   {
     label: 'empty lines in front and between',
     content: '\n\na,b\n\n1,2\n\n\n3,4\n',
@@ -61,6 +79,16 @@ const ACCEPTED: readonly Accepted[] = [
       ['3', '4'],
     ],
     lines: [5, 8],
+  },
+  {
+    label: 'quoted newlines; lines are the first of each row',
+    content: 'a,b\n"x\ny\n\nz",1\n2,"\n"\n3,4\n',
+    values: [
+      ['x\ny\n\nz', '1'],
+      ['2', '\n'],
+      ['3', '4'],
+    ],
+    lines: [2, 6, 8],
   },
   {
     label: 'a line end in quotes stays as it is, whatever ends the rows',
@@ -73,6 +101,8 @@ const ACCEPTED: readonly Accepted[] = [
     ],
     lines: [2, 4, 7, 10],
   },
+  { label: 'quotes written twice', content: 'a,b\n"5"" screen","""q"""\n', values: [['5" screen', '"q"']] },
+  { label: 'empty quoted values', content: 'a,b\n"","x"\n', values: [['', 'x']], lines: [2] },
   {
     label: 'columns without a name at the end',
     content: 'a,b,, \n1,2,,\n3,4\n',
