@@ -40,8 +40,9 @@ export function createRecipientReader(
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const zoneFaultOf = createZoneCheck();
-  // Decides the usual cases, one column or none, once and not for each row.
-  const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
+  // Decides the usual cases, one column or none, once and not for each row. The column of the address says no more than
+  // the address, which a list may spell in another way the next time.
+  const only = key.length === 0 || (key.length === 1 && key[0] === to) ? null : key.length === 1 ? key[0] : undefined;
 
   const refused = (address: Address): AddressProblem | null => {
     const doubt = spec.alsoInvalid.length === 0 || kind !== 'msisdn' ? null : doubtAbout(address, false);
@@ -58,9 +59,11 @@ export function createRecipientReader(
       only === null
         ? 'problem' in address
           ? null
-          : personOf(spec.kind, address.to)
+          : personOf(kind, address.to)
         : only === undefined
-          ? identifyAll(key, values)
+          ? identifyAll(key, (column) =>
+              column !== to || 'problem' in address ? identify(values[column] ?? '') : personOf(kind, address.to),
+            )
           : identify(values[only] ?? '');
     const type = typed.length === 0 ? null : typeFault(typed, values);
     const zone = timeZone === null ? '' : (values[timeZone] ?? '');
@@ -119,7 +122,7 @@ function createTimeReader(
     readCellTime(cell, format, (wallMs) => instantsIn(holdsNothing(zone) ? timeZone : trimBlanks(zone))(wallMs));
 }
 
-/** Without a key the address is the person, in one spelling: a list may write it otherwise the next time. */
+/** Where the address identifies a person, it does so in one spelling: a list may write it otherwise the next time. */
 function personOf(kind: ListSpec['kind'], to: string): string {
   return kind === 'contact' ? to : listedForm(to);
 }
@@ -149,8 +152,8 @@ function identify(cell: string): string {
  * The cells of several key columns, in order, joined by `|`. Escapes `|` and `\` with `\`, so that different cells
  * never make the same key. Empty when any cell is.
  */
-function identifyAll(columns: readonly number[], values: readonly string[]): string {
-  const cells = columns.map((column) => identify(values[column] ?? ''));
+function identifyAll(columns: readonly number[], cellOf: (column: number) => string): string {
+  const cells = columns.map(cellOf);
   return cells.includes('') ? '' : cells.map((cell) => cell.replace(/[\\|]/g, '\\$&')).join('|');
 }
 

@@ -109,17 +109,20 @@ for (const [where, listed, other] of SPELLINGS) {
 /** An email address in other letters is the same person, too, in the next form of a list and beside another time. */
 const MAIL = 'name: c\nchannel: email\nfrom: a@example.com\ncontent: { subject: Hi }\ntemplate: { text: Hi }\n';
 
-test('an email address that is written in other letters later gets no second message', async () => {
-  const root = await givenProject('+447400123456');
-  await writeFile(join(root, 'c.yaml'), `${MAIL}recipients: people.csv\n`);
-  await writeFile(join(root, 'people.csv'), 'email\nAda.Evans@Example.com\n');
-  expect((await handbillHere(root, ['send', 'c.yaml', '--quiet'], ENV)).status).toBe(0);
-  await writeFile(join(root, 'people.csv'), 'email\nada.evans@example.com\n');
-  await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
-  const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
-  expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, totals: { accepted: 1 } });
-  expect((await handbillHere(root, ['report'], ENV)).out).not.toContain('another address');
-});
+test.each(['', ', key: email', ', key: [email, list]'])(
+  'an email address that is written in other letters later gets no second message%s',
+  async (key) => {
+    const root = await givenProject('+447400123456');
+    await writeFile(join(root, 'c.yaml'), `${MAIL}recipients: { csv: people.csv${key} }\n`);
+    await writeFile(join(root, 'people.csv'), 'email,list\nAda.Evans@Example.com,a\n');
+    expect((await handbillHere(root, ['send', 'c.yaml', '--quiet'], ENV)).status).toBe(0);
+    await writeFile(join(root, 'people.csv'), 'email,list\nada.evans@example.com,a\n');
+    await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
+    const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
+    expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, totals: { accepted: 1 } });
+    expect((await handbillHere(root, ['report'], ENV)).out).not.toContain('another address');
+  },
+);
 
 test('an email address in other letters with the same time is a duplicate', async () => {
   const root = await givenProject('+447400123456');
