@@ -192,6 +192,14 @@ export const INPUTS: readonly Mutant[] = [
     proof: { in: 'cli/sample.test.ts', only: 'never sends' },
   },
   {
+    name: 'key-in-another-spelling',
+    planted: 'a key that is the address is another person when the list writes the address otherwise',
+    file: 'src/recipients/recipient.ts',
+    was: 'key.length === 0 || (key.length === 1 && key[0] === to) ? null',
+    is: 'key.length === 0 ? null',
+    proof: { in: 'cli/two-spellings.test.ts', only: 'gets no second message' },
+  },
+  {
     name: 'required-cell-empty',
     planted: 'an empty cell of a required column is sent to',
     file: 'src/recipients/columns.ts',
