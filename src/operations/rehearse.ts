@@ -291,7 +291,9 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   /** When a call can do more for the run of a campaign. */
   const plan = (part: Part, { action, why, result }: DueItem): void => {
     const report = result?.report;
-    for (const opens of [report?.opensAt, report?.winnerAt]) if (opens !== undefined) wake(part, Date.parse(opens));
+    // A later call does it: this one could not, at the very instant.
+    for (const opens of [report?.opensAt, report?.winnerAt])
+      if (opens !== undefined) wake(part, Math.max(Date.parse(opens), time.nowMs + 1));
     const isOpen = report !== undefined && report.state !== 'finished' && report.opensAt === undefined;
     if (isOpen || (action === 'leave' && why === 'waiting')) wake(part, time.nowMs + HOUR_MS);
     const { budget } = environmentOf(part.one.campaign, environment);

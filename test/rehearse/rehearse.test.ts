@@ -59,6 +59,19 @@ describe('the coming days', () => {
     expect(found.busiest).toBe(5);
   });
 
+  test.each([
+    ['is decided at that call', 1, 'hello finished 30T09:00 30T17:00 12'],
+    ['is not, and the days go on', 100, 'hello partial 30T09:00 30T09:00 4'],
+  ])('a test whose wait ends at the instant of a call %s', async (_, minimum, shown) => {
+    const variants =
+      'variants: [{ name: a, template: { text: "A {{name}}" } }, { name: b, template: { text: "B {{name}}" } }]\ntest: 34%';
+    const winner = `winner: { by: accepted, wait: 8h, minimum: ${minimum} }`;
+    using project = createProject(
+      campaign('hello', `schedule: { at: "2026-11-30T09:00", timeZone: UTC }\n${variants}\n${winner}`),
+    );
+    expect(brief(await play(project))).toEqual([shown]);
+  });
+
   test('a slow campaign takes its time, and another one begins meanwhile', async () => {
     using project = createProject({
       ...campaign('slow', `${DAILY}\nsend: { rate: 6/h }`),
