@@ -40,8 +40,8 @@ export function createRecipientReader(
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const zoneFaultOf = createZoneCheck();
-  // Decides the usual cases, one column or none, once and not for each row. The column of the address says no more than
-  // the address, which a list may spell in another way the next time.
+  // Decides the usual cases, one column or none, once and not for each row. A key that is the column of the
+  // address counts as none: a list may spell the address in another way the next time.
   const only = key.length === 0 || (key.length === 1 && key[0] === to) ? null : key.length === 1 ? key[0] : undefined;
 
   const refused = (address: Address): AddressProblem | null => {

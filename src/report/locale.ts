@@ -148,9 +148,10 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** For a column whose title names the zone: `2026-11-21 10:00:00`. */
-export function wallTime(iso: string, timeZone: string): string {
-  return createFormats(null, timeZone).instant(iso).slice(0, '2026-11-21 10:00:00'.length);
+/** Writes times for a column whose title names the zone: `2026-11-21 10:00:00`. */
+export function createWallTime(timeZone: string): (iso: string) => string {
+  const { instant } = createFormats(null, timeZone);
+  return (iso) => instant(iso).slice(0, '2026-11-21 10:00:00'.length);
 }
 
 /** An estimate is not precise to the second: `40 s`, `36 min`, `2 h 10 min`. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
-import { wallTime } from '../../report/locale.ts';
+import { createWallTime } from '../../report/locale.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
@@ -62,7 +62,7 @@ export function doubtTable(
   shown: Pick<DoubtShown, 'full' | 'resolved' | 'width' | 'timeZone'>,
   below: (row: number) => string = () => '',
 ): string {
-  const columns = (shown.resolved ? resolvedColumns(shown) : columnsOf(shown)).filter(
+  const columns = columnsOf(shown).filter(
     ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
   );
   const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
@@ -120,32 +120,18 @@ const CHANNEL: DoubtColumn = {
 };
 const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
 
-const columnsOf = ({ timeZone }: Pick<DoubtShown, 'timeZone'>): readonly DoubtColumn[] => [
-  LINE,
-  ADDRESS,
-  KEY,
-  CHANNEL,
-  REFERENCE,
-  { title: `sent (${timeZone})`, cell: ({ since }) => (since === null ? '' : wallTime(since, timeZone)) },
-  {
-    ...REASON,
-    shrink: true,
-    cell: ({ reason, httpStatus }) => [reason, httpStatus].filter((x) => x !== null).join(' '),
-  },
-];
-
-const resolvedColumns = ({ timeZone }: Pick<DoubtShown, 'timeZone'>): readonly DoubtColumn[] => [
-  LINE,
-  ADDRESS,
-  KEY,
-  CHANNEL,
-  REASON,
-  { title: 'resolved', cell: ({ verdict }) => verdict ?? '' },
-  {
-    title: `on (${timeZone})`,
-    cell: ({ resolvedAt }) => (resolvedAt === null ? '' : wallTime(resolvedAt, timeZone)),
-  },
-];
+function columnsOf({ resolved, timeZone }: Pick<DoubtShown, 'resolved' | 'timeZone'>): readonly DoubtColumn[] {
+  const wall = createWallTime(timeZone);
+  const time = (at: string | null): string => (at === null ? '' : wall(at));
+  if (resolved) {
+    const verdict: DoubtColumn = { title: 'resolved', cell: ({ verdict }) => verdict ?? '' };
+    const on: DoubtColumn = { title: `on (${timeZone})`, cell: ({ resolvedAt }) => time(resolvedAt) };
+    return [LINE, ADDRESS, KEY, CHANNEL, REASON, verdict, on];
+  }
+  const sent: DoubtColumn = { title: `sent (${timeZone})`, cell: ({ since }) => time(since) };
+  const status = { cell: ({ reason, httpStatus }: Doubt) => [reason, httpStatus].filter((x) => x !== null).join(' ') };
+  return [LINE, ADDRESS, KEY, CHANNEL, REFERENCE, sent, { ...REASON, shrink: true, ...status }];
+}
 
 /** How to find out their outcome, and the command for each answer. */
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {

@@ -1,5 +1,5 @@
 import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
-import { wallTime } from '../../report/locale.ts';
+import { createWallTime } from '../../report/locale.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
@@ -41,10 +41,11 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
 }
 
 function replyTable(replies: readonly ReceivedReply[], { full, width, timeZone }: RepliesShown): string {
+  const wall = createWallTime(timeZone);
   const texts = replies.map((reply) => textOf(reply, full));
   const rows = replies.map((reply, i) => [
     String(reply.id),
-    wallTime(reply.at ?? reply.receivedAt, timeZone).slice(0, '2026-11-21 09:00'.length),
+    wall(reply.at ?? reply.receivedAt).slice(0, '2026-11-21 09:00'.length),
     full ? reply.from : mask(reply.from),
     // An opt-out says what it is about, where that is a topic.
     reply.optsOutOf === null || reply.optsOutOf === 'everything'

@@ -27,7 +27,7 @@ function createFormats(locale: string, timeZone: string) {
     ...own,
     /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
     time: (value: number | string | null) => shown(value, (ms) => [times.format(ms), true]),
-    /** The same to the minute, as people say it at `nowMs`: `13:22` of today, `yesterday 13:22`, `Mon 23 Nov, 09:00`. */
+    /** The same as people say it at `nowMs`: `13:22` of today, `yesterday 13:22`, `Mon 23 Nov, 09:00`; else as `time`. */
     when: (value: number | string | null, nowMs: number) =>
       shown(value, (ms) => {
         const ahead = Math.round((dayOf(ms) - dayOf(nowMs)) / DAY_MS);

@@ -14,7 +14,7 @@ export function previewFacts(preview: PreviewRows): ReturnType<typeof estimateFa
 
 /**
  * The totals of a list, as names and figures for people.
- * @param preview - where they come from; null: from a plan file, which has no more than the totals
+ * @param preview - where they come from; null: from a plan file, which has the totals alone
  */
 export function estimateFacts(
   estimate: Estimate,
