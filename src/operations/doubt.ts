@@ -337,7 +337,7 @@ function explain(ledger: Ledger, run: RunRecord, unknown: readonly Unknown[], ph
   for (const batch of ledger.outcomes(run)) {
     for (const outcome of batch) {
       const { line, key, to } = outcome;
-      for (const form of [line, key, to]) note(form, outcome, outcome);
+      for (const form of [line, key, to && listedForm(to)]) note(form, outcome, outcome);
       if (key === null) continue;
       for (const step of outcome.steps ?? [outcome]) note(referenceOf(key, step.channel, step.resend), outcome, step);
     }
@@ -357,7 +357,7 @@ interface Person {
 
 function formsOf(name: string, phone: PhoneReader): readonly string[] {
   const number = phone(name);
-  return [...new Set([name, ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)])];
+  return [...new Set([name, listedForm(name), ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)])];
 }
 
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {

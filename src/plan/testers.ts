@@ -3,6 +3,7 @@ import { ADDRESS_KINDS, type AddressKind, type Campaign, type Row, type Step } f
 import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
 import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
+import { isNamed } from '../util/address-form.ts';
 import { compared } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { addressKindOf, messagesIn } from './compile.ts';
@@ -67,7 +68,7 @@ export function noSuchRow(file: string, { line, key }: WhichRow): Error {
 
 function isMeant({ compiled }: Plan, row: Row, { line, key }: WhichRow): boolean {
   if (line !== undefined && row.line !== line) return false;
-  return key === undefined || compiled.recipient(row).key === compared(key);
+  return key === undefined || isNamed(compared(key), compiled.recipient(row));
 }
 
 /** One for each variant and fallback. Throws HandbillError (exit 2): a tester gets none, or the variant is unknown. */

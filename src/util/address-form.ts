@@ -27,6 +27,14 @@ function respell(number: string, way: 'toFirst' | 'toOther'): string | null {
   return found === undefined ? null : number.replace(...found);
 }
 
+/** Whether a person who typed this means the recipient: by the key, or by the address in any spelling. */
+export function isNamed(
+  typed: string,
+  { key, to }: { readonly key: string | null; readonly to: string | null },
+): boolean {
+  return key === typed || (to !== null && listedForm(to) === listedForm(typed));
+}
+
 /** Every spelling with the same form, that form first: for hashes, which may be of any of them. */
 export function spellingsOf(address: string): readonly string[] {
   const form = listedForm(address);

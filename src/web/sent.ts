@@ -59,7 +59,11 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
       run.inputs.some((one) => one.role === role && one.file === file && one.sha256 === sha256),
     );
     const { recipients } = source.plan.campaign;
-    if (!isSame || (await stat(recipients.path)).size > LARGEST_LIST_BYTES) return { why: 'changed' };
+    const bytes = await stat(recipients.path).then(
+      ({ size }) => size,
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (!isSame || bytes > LARGEST_LIST_BYTES) return { why: 'changed' };
     if ((await hashList(recipients)).sha256 !== list.sha256) return { why: 'changed' };
     const decision = await decisionAt(source, outcome);
     if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };

@@ -120,6 +120,13 @@ test.each(['', ', key: email', ', key: [email, list]'])(
     await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
     const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
     expect(JSON.parse(out)).toMatchObject({ requests: { posted: 1 }, totals: { accepted: 1 } });
+    // As the first list had it.
+    const name = ['--key', 'Ada.Evans@Example.com'];
+    expect((await handbillHere(root, ['preview', 'c.yaml', ...name, '--occurrence', 'next'], ENV)).err).toBe('');
+    const test = ['send', 'c.yaml', '--test-to', 'bob@example.com', ...name];
+    expect((await handbillHere(root, test, ENV)).err).not.toContain('has no row');
+    const { err } = await handbillHere(root, ['doubt', 'resolve', 'c', ...name, '--as', 'accepted', '--yes'], ENV);
+    expect(err).not.toContain('is not in this run');
     expect((await handbillHere(root, ['report'], ENV)).out).not.toContain('another address');
   },
 );

@@ -4,6 +4,7 @@ import type { Decision, JsonObject, SendDecision, SendRequest, Step, StepMessage
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { changedText, countOf } from '../../report/words.ts';
+import { isNamed } from '../../util/address-form.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 import { factLines, previewFacts } from '../../web/preview/facts.ts';
@@ -34,7 +35,7 @@ export function previewWriter(format: PreviewFormat): Writer {
 
 /** Whether it is the row that `--key` or `--line` names; without them, every one is. */
 export function isWanted({ decision }: Previewed, { key, line }: Pick<PreviewChoice, 'key' | 'line'>): boolean {
-  return (key === null || decision.key === key || decision.to === key) && (line === null || decision.line === line);
+  return (key === null || isNamed(key, decision)) && (line === null || decision.line === line);
 }
 
 /** The rows that are shown, a batch at a time; reads the list to its end. */
