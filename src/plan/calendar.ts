@@ -115,9 +115,9 @@ function insert(spans: readonly Span[], span: Span): Span[] {
   return [...before, { fromMs, toMs }, ...after];
 }
 
-/** Whether all calendars are open at once. Closed with an infinite change: they do not meet within a year. */
-export function openingOf(calendars: readonly Calendar[], nowMs: number): Opening {
-  for (let at = nowMs; at <= nowMs + HORIZON_MS; ) {
+/** Whether all calendars are open at once. Closed with an infinite change: they do not meet before the horizon. */
+export function openingOf(calendars: readonly Calendar[], nowMs: number, horizonMs = HORIZON_MS): Opening {
+  for (let at = nowMs; at <= nowMs + horizonMs; ) {
     const states = calendars.map((calendar) => calendar.at(at));
     const opensAtMs = Math.max(at, ...states.map(({ open, changesAtMs }) => (open ? at : changesAtMs)));
     if (opensAtMs > at) {

@@ -1,4 +1,4 @@
-import type { AddressKind, Recipient, SendWindow } from '../model.ts';
+import type { AddressKind, Recipient, SendWindow, WindowRule } from '../model.ts';
 import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import { type Closed, type GateBounds, type WindowGate, whyLate } from './gate.ts';
@@ -138,24 +138,36 @@ function unknownZone(kind: AddressKind): Closed {
   return { decision: 'defer', reason: 'zone-unknown', detail, opensAtMs: null };
 }
 
-/** The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. */
+/**
+ * The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. Rules that do
+ * not meet within a month in some zone have none there: to look for a year in each took seconds.
+ */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
   if (window === null) return null;
   const { createCalendar, openingOf, allRules } = await import('./calendar.ts');
   let last = sinceMs;
+  const known = new Map<string, Calendar>();
+  const calendarOf = (rule: WindowRule, zone: string): Calendar => {
+    const id = JSON.stringify([rule, zone]);
+    const found = known.get(id) ?? createCalendar(rule, zone);
+    known.set(id, found);
+    return found;
+  };
   for (const rules of allRules(window, campaign.project.windows)) {
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
-      const calendars = rules.map((one) => createCalendar(one.rule, one.zone ?? zone));
-      const { open, changesAtMs } = openingOf(calendars, sinceMs);
+      const calendars = rules.map((one) => calendarOf(one.rule, one.zone ?? zone));
+      const { open, changesAtMs } = openingOf(calendars, sinceMs, MONTH_MS);
       // A recipient without a turn before it closed waits for the next one.
       const opensAtMs =
-        open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs).changesAtMs : changesAtMs;
+        open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs, MONTH_MS).changesAtMs : changesAtMs;
       if (Number.isFinite(opensAtMs)) last = Math.max(last, opensAtMs);
     }
   }
   return last;
 }
+
+const MONTH_MS = 31 * 86_400_000;
 
 /** Zones of every whole offset. Their signs are those of POSIX: west is positive. */
 const EVERY_OFFSET: readonly string[] = Array.from({ length: 27 }, (_, i) => {

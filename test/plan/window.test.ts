@@ -175,6 +175,14 @@ describe('the last opening that a recipient may have waited for', () => {
     ['{ from: 00:00, to: 24:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-20T12:00Z'],
     // Where it is still Friday when it is Saturday in London.
     ['{ from: 09:00, to: 20:00, days: [mon] }', '2026-11-20T21:00Z', '2026-11-23T21:00Z'],
+    // In most zones some country's hours never meet these; in those that they meet, France has no Sunday.
+    ['{ from: 20:00, to: 21:00, timeZone: UTC, countries: true }', '2026-11-21T22:00Z', '2026-11-23T20:00Z'],
+    // In March, after the change of the clocks, one more zone has hours in common: nobody waits for that.
+    [
+      '{ from: 09:00, to: 18:00, days: weekdays, timeZone: Europe/London, countries: true }',
+      '2026-11-20T21:00Z',
+      '2026-11-23T17:00Z',
+    ],
   ])('%s after %s is %s', async (window, since, expected) => {
     const found = await lastOpeningAfter(await load({ window }), Date.parse(since));
     expect(new Date(found ?? 0).toISOString()).toBe(new Date(Date.parse(expected)).toISOString());
