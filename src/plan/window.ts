@@ -140,7 +140,8 @@ function unknownZone(kind: AddressKind): Closed {
 
 /**
  * The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. Rules that do
- * not meet within a month in some zone have none there: to look for a year in each took seconds.
+ * not meet within a week in some zone, or as many days later as there are holidays, have none there: they would only
+ * when clocks change.
  */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
@@ -157,17 +158,18 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
   for (const rules of allRules(window, campaign.project.windows)) {
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
       const calendars = rules.map((one) => calendarOf(one.rule, one.zone ?? zone));
-      const { open, changesAtMs } = openingOf(calendars, sinceMs, MONTH_MS);
+      const horizonMs = (8 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0)) * DAY_MS;
+      const { open, changesAtMs } = openingOf(calendars, sinceMs, horizonMs);
       // A recipient without a turn before it closed waits for the next one.
       const opensAtMs =
-        open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs, MONTH_MS).changesAtMs : changesAtMs;
+        open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs, horizonMs).changesAtMs : changesAtMs;
       if (Number.isFinite(opensAtMs)) last = Math.max(last, opensAtMs);
     }
   }
   return last;
 }
 
-const MONTH_MS = 31 * 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Zones of every whole offset. Their signs are those of POSIX: west is positive. */
 const EVERY_OFFSET: readonly string[] = Array.from({ length: 27 }, (_, i) => {

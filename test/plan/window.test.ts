@@ -177,11 +177,17 @@ describe('the last opening that a recipient may have waited for', () => {
     ['{ from: 09:00, to: 20:00, days: [mon] }', '2026-11-20T21:00Z', '2026-11-23T21:00Z'],
     // In most zones some country's hours never meet these; in those that they meet, France has no Sunday.
     ['{ from: 20:00, to: 21:00, timeZone: UTC, countries: true }', '2026-11-21T22:00Z', '2026-11-23T20:00Z'],
-    // In March, after the change of the clocks, one more zone has hours in common: nobody waits for that.
+    // In March, after the change of the clocks, one more zone has hours in common: no recipient waits for that.
     [
       '{ from: 09:00, to: 18:00, days: weekdays, timeZone: Europe/London, countries: true }',
       '2026-11-20T21:00Z',
       '2026-11-23T17:00Z',
+    ],
+    // Holidays put an opening off by as many days.
+    [
+      `{ from: 09:00, to: 20:00, timeZone: UTC, holidays: [${Array.from({ length: 9 }, (_, i) => `2026-12-0${i + 1}`)}] }`,
+      '2026-11-30T20:00Z',
+      '2026-12-10T09:00Z',
     ],
   ])('%s after %s is %s', async (window, since, expected) => {
     const found = await lastOpeningAfter(await load({ window }), Date.parse(since));
