@@ -16,7 +16,6 @@ import {
 import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { roughly } from '../report/locale.ts';
 import { stopOf } from '../report/rehearsal-text.ts';
 import { everyMinutes } from '../schedule/callers.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
@@ -29,7 +28,7 @@ import { makeTemporaryFolder } from '../util/files.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
-import { unitsOf } from '../util/units.ts';
+import { durationText, unitsOf } from '../util/units.ts';
 import { type DueItem, due } from './due.ts';
 import {
   allowOption,
@@ -529,7 +528,7 @@ function assumptionsOf(
   );
   return [
     ...(missing === null ? [] : [`Nothing was sent before: there is no ledger at ${missing}.`]),
-    `\`handbill due\` is called every ${roughly(everyMs)}.`,
+    `\`handbill due\` is called every ${durationText(everyMs)}.`,
     'Files and lists stay as they are now.',
     'The API accepts every message.',
     ...feedbackWords(assume, all),

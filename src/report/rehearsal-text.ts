@@ -94,15 +94,21 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   const deferred = reasonCounts({ reasons }, 'deferred', formats);
   const pending = totals?.pending ?? 0;
   const before = (totals?.accepted ?? 0) - messages;
-  const why = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0];
+  const error = diagnostics.find(({ severity }) => severity === 'error');
+  const why = error ?? diagnostics[0];
+  const stop = stopOf(one);
   return [
     ...(state === 'refused' ? [`cannot begin (${why?.code})`] : []),
-    ...(stopOf(one) === null ? [] : [`stops (${stopOf(one)})`]),
+    ...(stop === null ? [] : [`stops (${stop})`]),
     ...(state === 'missed' ? [why === undefined ? 'missed' : `missed (${why.code})`] : []),
     ...(halt === undefined
       ? []
       : [`${begins === null ? 'is halted' : 'halts'}: ${halt.message.replace(/[.?]+$/, '')}`]),
-    ...(due !== null && isLate(begins, due) ? [`due ${wallOf(due, rehearsal)}`] : []),
+    ...(due !== null && isLate(begins, due)
+      ? [
+          `due ${wallOf(due, rehearsal)}${error === undefined || stop !== null ? '' : `, at first refused (${error.code})`}`,
+        ]
+      : []),
     ...(before > 0 ? [`${formats.number(before)} were sent before`] : []),
     ...(skipped === '' ? [] : [`skipped: ${skipped}`]),
     ...(deferred === ''

@@ -426,7 +426,7 @@ describe('the forms', () => {
         Tue 1 Dec                        hello     12 -> 1   12 -> 1   0.48 GBP -> 0.04 GBP  09:00       skipped: frequency-cap: 0 -> 12
         Wed 2 Dec                        hello     12 -> 10  12 -> 10  0.48 GBP -> 0.40 GBP  09:00       skipped: frequency-cap: 0 -> 3
 
-      Played from Mon 30 Nov 00:02 to Thu 3 Dec 00:00 (UTC) in sandbox. Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 1 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
+      Played from Mon 30 Nov 00:02 to Thu 3 Dec 00:00 (UTC) in sandbox. Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 1m. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
       "
     `);
     expect(texts.markdown.split('\n| campaign |')[0]).toMatchInlineSnapshot(`
@@ -447,7 +447,7 @@ describe('the forms', () => {
       | Tue 1 Dec | hello | 12 → 1 | 12 → 1 | 0.48 GBP → 0.04 GBP | 09:00 | skipped: frequency-cap: 0 → 12 |
       | Wed 2 Dec | hello | 12 → 10 | 12 → 10 | 0.48 GBP → 0.40 GBP | 09:00 | skipped: frequency-cap: 0 → 3 |
 
-      Played from Mon 30 Nov 00:02 to Thu 3 Dec 00:00 (UTC) in sandbox. Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. &#96;handbill due&#96; is called every 1 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
+      Played from Mon 30 Nov 00:02 to Thu 3 Dec 00:00 (UTC) in sandbox. Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. &#96;handbill due&#96; is called every 1m. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
       "
     `);
     const isValid = new Ajv({ strict: false, allErrors: true }).compile(schema);

@@ -14,7 +14,7 @@ export const AHEAD: readonly Mutant[] = [
     name: 'shortener-in-a-longer-name',
     planted: 'a domain that ends as that of a public shortener is taken for it',
     file: CARRIERS,
-    was: '/(?<![\\p{L}\\p{N}_.@-]|(?<!:\\/)\\/)(?:www',
+    was: '/(?<![\\p{Ll}\\p{Lu}\\p{N}_.@&-]|(?<!:\\/)\\/)(?:www',
     is: '/(?:www',
     proof: texts,
   },

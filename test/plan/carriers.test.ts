@@ -33,6 +33,7 @@ test.each<[string, string, readonly string[]]>([
     'See http://t.co/x',
     ['link-shortener at line 1, column 12', 'insecure-link at line 1, column 5'],
   ],
+  ['a shortener after letters that have no spaces', '请看bit.ly/3xYz', ['link-shortener at line 1, column 3']],
   ['http in capitals', 'See HTTP://riverside.example', ['insecure-link at line 1, column 5']],
   [
     'two blanks around an empty value',
@@ -52,7 +53,7 @@ test.each<[string, string, readonly string[]]>([
 test.each([
   'See https://riverside.example/orders',
   'See https://orbit.ly/x, my-bit.ly/x and https://bit.ly.example/x',
-  'Write to ada@t.co/x, about bit.ly',
+  'Write to ada@t.co/x, about bit.ly and AT&T.co/x',
   'See https://riverside.example/t.co/x and décret.co/x, Ét.co/x',
   `${filled(119)}x ${LINK}. Bye now`,
   `${'好'.repeat(20)}${LINK}，${'好'.repeat(40)}`,

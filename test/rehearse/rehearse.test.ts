@@ -166,6 +166,18 @@ describe('the coming days', () => {
     expect(rehearsalText(found, 120)).toMatch(/\n +stops \(over-budget\); due Mon 30 Nov 01:00; wait: 6 too-early\n/);
   });
 
+  test('an occurrence that a budget sends a day later says why', async () => {
+    using project = createProject({
+      'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.5, per: day } }\n`,
+      'prices.csv': 'channel,country,price,currency\nsms,*,0.04,GBP\n',
+      ...campaign('first', 'schedule: { cron: "0 9 30 11 *", timeZone: UTC }'),
+      ...campaign('second', 'schedule: { cron: "0 10 30 11 *", timeZone: UTC }'),
+    });
+    const found = await play(project, { environment: 'test' });
+    expect(brief(found)).toEqual(['first finished 30T09:00 30T09:00 12', 'second finished 01T00:00 01T00:00 12']);
+    expect(rehearsalText(found, 120)).toMatch(/\n +due Mon 30 Nov 10:00, at first refused \(over-budget\)\n/);
+  });
+
   test('a follow-up that cannot begin is shown when its wait is over, not at the instant of the message before it', async () => {
     using project = createProject({
       'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.9, per: week } }\n`,
@@ -281,7 +293,7 @@ describe('handbill rehearse', () => {
         +44••••••1010  4
         +44••••••1011  4
 
-      Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 5 min. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
+      Assumed: Nothing was sent before: there is no ledger at .handbill/ledger.db. \`handbill due\` is called every 5m. Files and lists stay as they are now. The API accepts every message. Where no rate is set, it takes them all at once.
       "
     `);
     expect(status).toBe(0);
@@ -299,6 +311,12 @@ describe('handbill rehearse', () => {
     const validate = new Ajv({ strict: false }).compile(schema as object);
     expect([validate(JSON.parse(stdout)), validate.errors]).toEqual([true, null]);
     expect(status).toBe(2);
+  });
+
+  it('says how often `due` is called, exactly', async () => {
+    using project = createProject(campaign('hello', DAILY));
+    const { assumed } = await play(project, { days: 1, everyMs: 90_000 });
+    expect(assumed).toContain('`handbill due` is called every 90s.');
   });
 
   it('refuses what it cannot play', async () => {
