@@ -36,11 +36,7 @@ export async function closeRun(run: string, options: CloseRunOptions = {}): Prom
   if (found.state === 'finished' || found.purgedAtMs !== null) return { skipped: 0, report };
   await requireYes(options.confirm, report, `${found.id} was not closed`);
   using held = lockRun(project, found, resolved.now());
-  const before = closedIn(report);
   const after = summarise(held.ledger, held.ledger.closeRun(found, resolved.now()));
-  return { skipped: closedIn(after) - before, report: after };
-}
-
-function closedIn({ reasons }: Report): number {
-  return reasons['skipped']?.['closed'] ?? 0;
+  const [before = 0, now = 0] = [report, after].map(({ reasons }) => reasons['skipped']?.['closed']);
+  return { skipped: now - before, report: after };
 }

@@ -14,10 +14,8 @@ import { iso } from '../util/time.ts';
 import { checkTlsEnvironment } from '../util/tls.ts';
 import type { ResolvedOptions } from './options.ts';
 
-interface EnvironmentCheckOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface EnvironmentCheckOptions extends Pick<ResolvedOptions, 'env' | 'now'> {
   readonly root: string;
-  readonly now: () => number;
   /** Connects to it. No message, no key and no body leaves this machine in any case. */
   readonly online: boolean;
 }
@@ -100,13 +98,11 @@ async function checkConnection(environment: Environment, now: () => number): Pro
   } finally {
     endpoint.abort();
   }
-  const reached = found('connection', 'ok', `${new URL(url).origin} can be reached${isTls(url)}.`, { of });
+  const { protocol, hostname, origin } = new URL(url);
+  const isTls = protocol === 'https:';
+  const how = isTls ? ', and its certificate is trusted' : isLoopback(hostname) ? ' on this machine' : '';
+  const reached = found('connection', 'ok', `${origin} can be reached${how}.`, { of });
   return proxy === null ? [reached, ...(await checkTime(environment, now))] : [reached];
-}
-
-function isTls(url: string): string {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' ? ', and its certificate is trusted' : isLoopback(hostname) ? ' on this machine' : '';
 }
 
 /** Deadlines, signatures of webhooks and schedules bear some minutes; a server's clock is seldom wrong. */
@@ -232,19 +228,17 @@ function checkDisk(ledger: string): readonly DoctorCheck[] {
   }
   const free = `${Math.floor(disk.freeBytes / MIB)} MiB free`;
   const hint = 'Make room before anything is sent.';
-  const checks = [judgeRoom(disk.freeBytes, free, hint)];
+  const checks = [
+    disk.freeBytes < NO_ROOM_BYTES
+      ? found('disk', 'problem', `The disk of the ledger is full: ${free}.`, { code: 'ledger-write', hint })
+      : disk.freeBytes < LITTLE_ROOM_BYTES
+        ? found('disk', 'warning', `The disk of the ledger is nearly full: ${free}.`, { hint })
+        : found('disk', 'ok', `${free} for the ledger`),
+  ];
   if (disk.network === null) return checks;
   const message = `The ledger would lie on a network file system (${disk.network}), where locks cannot be trusted.`;
   const local = 'Keep it on a local disk: --ledger FILE.';
   return [...checks, found('disk', 'problem', message, { code: 'ledger-filesystem', hint: local })];
-}
-
-function judgeRoom(bytes: number, free: string, hint: string): DoctorCheck {
-  if (bytes < NO_ROOM_BYTES)
-    return found('disk', 'problem', `The disk of the ledger is full: ${free}.`, { code: 'ledger-write', hint });
-  if (bytes < LITTLE_ROOM_BYTES)
-    return found('disk', 'warning', `The disk of the ledger is nearly full: ${free}.`, { hint });
-  return found('disk', 'ok', `${free} for the ledger`);
 }
 
 /** A closed set, which schemas/doctor.schema.json lists too. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { approverFaults } from '../approval/approver-faults.ts';
 import { runSshKeygen } from '../approval/ssh-keygen.ts';
-import { type FoundCampaign, findCampaign, findCampaigns } from '../campaign/find.ts';
+import { findCampaign, findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
 import { findProject, projectOf } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
@@ -11,7 +11,7 @@ import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { sharedSecrets } from '../campaign/read-webhook.ts';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.ts';
+import type { Campaign, Environment, ListSpec, Project } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { checkProvider, checkTargets } from '../plan/provider-check.ts';
@@ -78,7 +78,8 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const options = withDefaults(given);
   const { cwd, env, now } = options;
   const nowMs = now();
-  const named = await namedCampaign(options);
+  const named = options.campaign === undefined ? null : await findCampaign(options.campaign, cwd);
+  if (named !== null && 'problem' in named) throw refuse(named.problem);
   const place = named === null ? await findProject(cwd) : await projectOf(cwd, named);
   const reading = await readProject(place, { cwd, ledger: options.ledger });
   const { project } = reading;
@@ -86,6 +87,8 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const ledger =
     reading.yaml === null && project.file !== null ? NO_PLACE : checkLedger(project.ledger, { cwd, nowMs });
   const campaign = named === null ? null : await checkCampaign(named.named, options);
+  const missed = await missedOccurrences(project, nowMs);
+  const own = missed.filter((one) => (options.environment ?? one.environment) === one.environment);
   const checks = [
     ...checkRuntime({ node, sqlite, handbill: version(), offsetAt: offsetHere }, options),
     ...projectChecks(reading),
@@ -95,19 +98,13 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
     ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
     ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
-    ...(await checkMissed(project, options)),
+    ...own.map(({ environment: of, campaign: name, occurrence }) => {
+      const hint = `Send it with: handbill send ${name} --env ${of} --occurrence ${occurrence}`;
+      return found('missed', 'warning', `${name} was not sent in time for ${occurrence}.`, { of, hint });
+    }),
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
   ];
   return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
-}
-
-async function checkMissed(project: Project, { now, environment }: Given): Promise<readonly DoctorCheck[]> {
-  const all = await missedOccurrences(project, now());
-  const own = all.filter((one) => (environment ?? one.environment) === one.environment);
-  return own.map(({ environment: of, campaign, occurrence }) => {
-    const hint = `Send it with: handbill send ${campaign} --env ${of} --occurrence ${occurrence}`;
-    return found('missed', 'warning', `${campaign} was not sent in time for ${occurrence}.`, { of, hint });
-  });
 }
 
 /** Without a readable handbill.yaml, the path of the ledger is not known. */
@@ -117,13 +114,6 @@ const NO_PLACE: LedgerCheckup = {
 };
 
 type Given = DoctorOptions & ResolvedOptions;
-
-async function namedCampaign({ campaign, cwd }: Given): Promise<FoundCampaign | null> {
-  if (campaign === undefined) return null;
-  const place = await findCampaign(campaign, cwd);
-  if ('problem' in place) throw refuse(place.problem);
-  return place;
-}
 
 function projectChecks({ project, diagnostics }: ProjectReading): readonly DoctorCheck[] {
   if (diagnostics.length > 0) return diagnostics.map((one) => asCheck('project', one));
@@ -206,8 +196,7 @@ function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | un
   const chosen = all.get(name);
   if (chosen !== undefined) return [chosen];
   const hint = `Known here: ${[...all.keys()].join(', ')}.`;
-  const unknown: Diagnostic = problem('unknown-environment', `There is no environment "${name}".`, { hint });
-  throw refuse(unknown);
+  throw refuse(problem('unknown-environment', `There is no environment "${name}".`, { hint }));
 }
 
 export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals'] {
@@ -323,34 +312,27 @@ async function hasRealPeople(spec: ListSpec): Promise<boolean> {
 const LOOKED_AT_ROWS = 1000;
 const GIT_TIMEOUT_MS = 10_000;
 
-function askedFor({ environments }: Project, only: readonly Environment[]): string {
-  const [one] = only;
-  return one === undefined || only.length === environments.size ? 'No environment asks' : `${one.name} does not ask`;
-}
-
 /** Approvers, if an environment needs approval, and the program that verifies signatures. */
 async function checkApproval(project: Project, only: readonly Environment[], env: Env) {
-  const asking = only.filter(({ approval }) => approval !== null);
-  if (asking.length === 0) return [found('approval', 'skipped', `${askedFor(project, only)} for it.`)];
+  const asking = only.flatMap((one) => (one.approval === null ? [] : [{ environment: one, approval: one.approval }]));
+  const [one] = only;
+  const isAll = one === undefined || only.length === project.environments.size;
+  const asks = isAll ? 'No environment asks' : `${one.name} does not ask`;
+  if (asking.length === 0) return [found('approval', 'skipped', `${asks} for it.`)];
   const checks: DoctorCheck[] = [];
-  for (const environment of asking) {
+  for (const { environment, approval } of asking) {
     const of = environment.name;
     const faults = await approverFaults(project, environment);
     checks.push(...faults.map((one) => asCheck('approval', one, { of })));
     if (faults.length === 0) {
-      const { approvals = 1, approvers, standing = null } = environment.approval ?? {};
+      const { approvals, approvers, standing } = approval;
       const lasting = standing === null ? '' : ` Standing approvals last ${standing.longest} at most.`;
-      checks.push(found('approval', 'ok', `${approvals} of ${whoOf(approvers)} must sign.${lasting}`, { of }));
+      const named = 'signers' in approvers ? approvers.signers.flatMap(({ names }) => names).join(', ') : '';
+      const who = 'file' in approvers ? `those in ${approvers.file}` : named;
+      checks.push(found('approval', 'ok', `${approvals} of ${who} must sign.${lasting}`, { of }));
     }
   }
   return [...checks, await checkSshKeygen(env)];
-}
-
-function whoOf(approvers: { readonly signers: readonly Signer[] } | { readonly file: string } | undefined): string {
-  if (approvers === undefined) return 'none';
-  return 'file' in approvers
-    ? `those in ${approvers.file}`
-    : approvers.signers.flatMap(({ names }) => names).join(', ');
 }
 
 /** A version that knows signatures complains that no signature was given; runSshKeygen tells the others apart. */

@@ -118,7 +118,10 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   });
   const referenceOf = referencesOf(run, reading.project);
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
-  if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
+  if (options.messageId !== undefined && doubts.length !== 1) {
+    const message = '--message-id belongs to one recipient, but the command names several or none.';
+    throw refuse(problem('usage', message, { hint: 'Resolve them one by one.' }));
+  }
   if (doubts.length > 0) {
     const question = { verdict: options.verdict, doubts: resolved };
     await requireYes(options.confirm, question, 'Nothing was resolved');
@@ -207,32 +210,16 @@ function refuseUsage(options: Asked): void {
   if (messageId !== undefined && verdict !== 'accepted') {
     wrong.push(problem('usage', '--message-id belongs to --as accepted: the API gives an id to what it took.'));
   }
-  for (const [option, text] of [
-    ['--message-id', messageId] as const,
-    ['--note', note] as const,
-    ['--by', by] as const,
-  ]) {
-    const fault = text === undefined ? null : faultOf(text);
-    if (fault !== null) wrong.push(problem('usage', `${option} ${fault}.`));
+  // A note is kept permanently, so it must not be empty, and must be short enough to be shown.
+  for (const [option, text] of Object.entries({ '--message-id': messageId, '--note': note, '--by': by })) {
+    if (text?.trim() === '') wrong.push(problem('usage', `${option} is empty.`));
+    else if ((text ?? '').length > LONGEST_TEXT)
+      wrong.push(problem('usage', `${option} is longer than ${LONGEST_TEXT} characters.`));
   }
   if (wrong.length > 0) throw refuse(...wrong);
 }
 
-/** A note is kept permanently, so it must not be empty, and must be short enough to be shown. */
-function faultOf(text: string): string | null {
-  if (text.trim() === '') return 'is empty';
-  return text.length > LONGEST_TEXT ? `is longer than ${LONGEST_TEXT} characters` : null;
-}
-
 const LONGEST_TEXT = 1000;
-
-const MESSAGE_ID_OF_SEVERAL = problem(
-  'usage',
-  '--message-id belongs to one recipient, but the command names several or none.',
-  {
-    hint: 'Resolve them one by one.',
-  },
-);
 
 /** A recipient as the user names them: by key, by handbill's reference, or by address. */
 export interface Named {
@@ -325,7 +312,12 @@ function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
 function explain(ledger: Ledger, run: RunRecord, unknown: readonly Unknown[], phone: PhoneReader) {
   if (unknown.length === 0) return [];
   const referenceOf = createReferences(run);
-  const forms = unknown.map((one) => ('line' in one ? [] : formsOf(one.name, phone)));
+  const forms = unknown.map((one): readonly string[] => {
+    if ('line' in one) return [];
+    const { name } = one;
+    const number = phone(name);
+    return [name, listedForm(name), ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)];
+  });
   const people = new Map<string | number, Person | null>([
     ...forms.flat().map((form) => [form, null] as const),
     ...unknown.flatMap((one) => ('line' in one ? [[one.line, null] as const] : [])),
@@ -355,11 +347,6 @@ interface Person {
   readonly step: StepOutcome;
 }
 
-function formsOf(name: string, phone: PhoneReader): readonly string[] {
-  const number = phone(name);
-  return [...new Set([name, listedForm(name), ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)])];
-}
-
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
   const who = 'line' in one ? `Line ${one.line}` : shownName(one.name);
   const line = person === null || 'line' in one ? '' : ` (line ${person.outcome.line})`;
@@ -382,15 +369,11 @@ function shownName(name: string): string {
 
 /** The user of this process, for the history; `unknown` if the system does not say. */
 export function userHere(): string {
-  return `${userName()}@${hostname()}`;
-}
-
-function userName(): string {
   try {
-    return userInfo().username;
+    return `${userInfo().username}@${hostname()}`;
   } catch {
     // In containers a process may run under a number that has no name.
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`;
   }
 }
 

@@ -3,7 +3,6 @@ import type { Erasure, EventCounts, Hasher, KeptDelivery, Ledger } from '../ledg
 import type { RunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { otherKey } from '../ledger/suppressions.ts';
 import type { Outcome, Project, Report } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
@@ -25,7 +24,7 @@ import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
 import { countryOf, joinReplies, projectHere } from './project.ts';
 import { ALL_PURGES, busy } from './purge.ts';
 import { nameOfRun } from './report.ts';
-import { hasherOf, readEach } from './suppress-change.ts';
+import { hasherOf, readEach, refuseOtherKey } from './suppress-change.ts';
 
 export const ERASE = {
   keepSuppressed: {
@@ -105,7 +104,12 @@ export async function erasePerson(address: string, options: ErasePersonOptions =
       if (lock === null) throw inUse([run]);
       locks.push(lock);
     }
-    if (!areUnchanged(ledger, erasure)) throw inUse(erasure.runs.map(({ run }) => run));
+    // Read before their locks were taken, the runs may have gone on meanwhile.
+    const isUnchanged = erasure.runs.every(({ run }) => {
+      const now = ledger.findRun(run);
+      return now !== null && now.list === run.list && now.starts === run.starts && now.state === run.state;
+    });
+    if (!isUnchanged) throw inUse(erasure.runs.map(({ run }) => run));
     ledger.purge.begin();
     const events = ledger.purge.erase(erasure, resolved.now());
     const rewritten = ledger.purge.rewrite();
@@ -154,8 +158,7 @@ interface Found extends Erasure {
 function look(path: string, address: string, hasher: Hasher | null, nowMs: number): Pick<Found, 'runs' | 'suppressed'> {
   using ledger = openExistingLedger(path, { nowMs });
   if (ledger === null) return { runs: [], suppressed: [address] };
-  const known = ledger.hashKeyId();
-  if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
+  refuseOtherKey(ledger, hasher?.keyId ?? null);
   const found = find(ledger, address, hasher);
   refuseOpen(ledger, found);
   return found;
@@ -231,14 +234,6 @@ function inUse(runs: readonly RunRecord[]): HandbillError {
     EXIT.locked,
     runs.map(({ id }) => problem('locked', `The run ${id} has the person, and another process is at it.`, { hint })),
   );
-}
-
-/** Read before their locks were taken, the runs may have gone on meanwhile. */
-function areUnchanged(ledger: Pick<Ledger, 'findRun'>, { runs }: Pick<Erasure, 'runs'>): boolean {
-  return runs.every(({ run }) => {
-    const now = ledger.findRun(run);
-    return now !== null && now.list === run.list && now.starts === run.starts && now.state === run.state;
-  });
 }
 
 function toShown({ run, rows }: Pick<Erasure['runs'][number], 'run' | 'rows'>): ErasedFrom {

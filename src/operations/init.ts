@@ -78,18 +78,25 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const from = options.from ?? defaultSender(channel, country, options.provider);
   const named = options.provider === undefined ? {} : { provider: options.provider };
   const answers: InitAnswers = { campaign, channel, from, country, ...named };
-  const faults = [...folderFaults(folder), ...answerFaults(answers)];
+  const noFolder = problem('usage', 'The name of the folder is empty or holds a NUL character.');
+  const faults = [...(folder === '' || folder.includes('\0') ? [noFolder] : []), ...answerFaults(answers)];
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
   const root = await realPlace(resolve(cwd, folder));
   const provider = answers.provider === undefined ? undefined : builtIn(answers.provider).provider;
+  const manifest = JSON.parse(await readFile(join(HERE, MANIFEST), 'utf8')) as {
+    readonly devDependencies: { readonly node: string };
+  };
+  const schemas = ['campaign.schema.json', 'project.schema.json', 'provider.schema.json'].map(async (name) => {
+    return [name, await readFile(join(HERE, 'schemas', name), 'utf8')] as const;
+  });
   const files = scaffold({
     ...answers,
     provider,
     exampleProvider: builtIn(DEFAULT_PROVIDER).provider,
     timeZone: zoneOf(country),
     dependency: await dependencyFrom(root),
-    node: await pinnedNode(),
-    schemas: await readSchemas(),
+    node: manifest.devDependencies.node,
+    schemas: new Map(await Promise.all(schemas)),
   });
   await refuseInsideAnother(root, cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
@@ -98,13 +105,17 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   if (inTheWay.length > 0 && options.addMissing !== true) throw refuseExisting(root, inTheWay, cwd);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
+  const repository = await repositoryOf(root);
   const notes = [
     ...(provider === undefined ? [] : providerNotes(provider, channel, missing.has(PROJECT_FILE))),
     ...(options.from === undefined || takesOf(channel, provider)('from')
       ? []
       : [`${provider?.title} takes no sender of a campaign: --from is not in campaign.yaml.`]),
     ...(await ignoreNotes(root, existing)),
-    ...(await placeNotes(root)),
+    ...(repository === null ? ['This is no git repository yet: git init makes it one.'] : []),
+    ...(repository === null || repository === root
+      ? []
+      : ['GitHub reads .github at the root of a repository: move it there, or give this folder its own.']),
   ];
   const next = await nextCommands(root, cwd, campaign);
   const last = provider === undefined ? [] : ['npx handbill doctor --env production'];
@@ -124,11 +135,6 @@ function providerNotes(provider: Provider, channel: Channel, isWritten: boolean)
       ? [`${title} takes templates only: write the id of yours into campaign.yaml before you send to production.`]
       : []),
   ];
-}
-
-function folderFaults(folder: string): readonly Diagnostic[] {
-  if (folder !== '' && !folder.includes('\0')) return [];
-  return [problem('usage', 'The name of the folder is empty or holds a NUL character.')];
 }
 
 /** The outermost handbill.yaml is that of the project: a second one inside it would be refused with its campaigns. */
@@ -186,20 +192,6 @@ async function dependencyFrom(root: string): Promise<string> {
   return fileFrom(resolve(dirname(HERE), '..', resolved.slice('file:'.length)));
 }
 
-async function pinnedNode(): Promise<string> {
-  const { devDependencies } = JSON.parse(await readFile(join(HERE, 'package.json'), 'utf8')) as {
-    readonly devDependencies: { readonly node: string };
-  };
-  return devDependencies.node;
-}
-
-async function readSchemas(): Promise<ReadonlyMap<string, string>> {
-  const names = ['campaign.schema.json', 'project.schema.json', 'provider.schema.json'];
-  return new Map(
-    await Promise.all(names.map(async (name) => [name, await readFile(join(HERE, 'schemas', name), 'utf8')] as const)),
-  );
-}
-
 const LISTS_NOTE =
   'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv to allow it.';
 
@@ -214,16 +206,6 @@ async function ignoreNotes(root: string, existing: readonly string[]): Promise<r
     ...(missing.length === 0 ? [] : [`Add to .gitignore: ${missing.join(', ')}. They hold personal data or keys.`]),
     ...(lines.some((line) => line.includes('.csv')) ? [] : [LISTS_NOTE]),
   ];
-}
-
-async function placeNotes(root: string): Promise<readonly string[]> {
-  const notes: string[] = [];
-  const repository = await repositoryOf(root);
-  if (repository === null) notes.push('This is no git repository yet: git init makes it one.');
-  else if (repository !== root) {
-    notes.push('GitHub reads .github at the root of a repository: move it there, or give this folder its own.');
-  }
-  return notes;
 }
 
 async function nextCommands(root: string, cwd: string, campaign: string): Promise<readonly string[]> {

@@ -48,8 +48,7 @@ export interface RunningTelemetry {
 }
 
 /** How much a happening matters; `debug` adds one record for each attempt. */
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Fields of each event of the log, in addition to those that every record has. A closed set. */
 export interface EventFields {

@@ -101,7 +101,7 @@ async function withScopes<T>(
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
   // A pause of a stand-in pauses its original too.
   const environment = project.environments.get(given.environment)?.identity ?? given.environment;
-  const campaign = await campaignOf(given, project, options, all);
+  const campaign = await campaignNamed(given, project, options, all);
   const id = all.find(({ name }) => name === campaign)?.id ?? null;
   const nowMs = options.now();
   using ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
@@ -110,37 +110,26 @@ async function withScopes<T>(
   return change(ledger, [scopeOf(first), ...more.map(scopeOf)], nowMs);
 }
 
-/** The name of the campaign, or null. A misspelt one would stop nothing, and say that it had. */
-async function campaignOf(
+/** Null: none is named. A misspelt one would stop nothing, and say that it had; one that is wrong in other places is taken. */
+async function campaignNamed(
   { environment, campaign }: ResumeOptions,
   project: Project,
   options: ResolvedOptions,
   all: readonly NamedCampaign[],
 ): Promise<string | null> {
-  const { environments, campaigns } = knownIn(project, options.now());
-  const named = [...new Set([...project.environments.keys(), ...environments])];
-  if (!named.includes(environment)) {
-    const hint = didYouMean(environment, named).hint ?? `Known here: ${named.join(', ')}.`;
+  using ledger = openExistingLedger(project.ledger, { nowMs: options.now() });
+  const [runs, pauses] = [ledger?.runs() ?? [], ledger?.pauses() ?? []];
+  const known = new Set([...project.environments.keys(), ...[...runs, ...pauses].map((one) => one.environment)]);
+  if (!known.has(environment)) {
+    const hint = didYouMean(environment, known).hint ?? `Known here: ${[...known].join(', ')}.`;
     throw refuse(problem('unknown-environment', `There is no environment "${environment}".`, { hint }));
   }
   if (campaign === undefined) return null;
-  if (campaigns.has(campaign) || all.some(({ name }) => name === campaign)) return campaign;
-  return await campaignNamed(campaign, options);
-}
-
-/** Accepts a campaign that is wrong in other places. */
-async function campaignNamed(named: string, { cwd }: ResolvedOptions): Promise<string> {
-  const found = await findCampaign(named, cwd);
+  if ([...runs, ...all].some(({ name }) => name === campaign)) return campaign;
+  if (pauses.some((pause) => pause.campaign === campaign)) return campaign;
+  const found = await findCampaign(campaign, options.cwd);
   if ('problem' in found) throw refuse(found.problem);
-  const { campaign, diagnostics } = await readCampaign(found.named, { cwd });
-  if (campaign !== null) return campaign.name;
-  if (/^[\w-]+$/.test(named)) return named;
-  throw new HandbillError(2, diagnostics);
-}
-
-function knownIn(project: Project, nowMs: number) {
-  using ledger = openExistingLedger(project.ledger, { nowMs });
-  const [runs, pauses] = [ledger?.runs() ?? [], ledger?.pauses() ?? []];
-  const campaigns = new Set([...runs.map(({ name }) => name), ...pauses.flatMap(({ campaign }) => campaign ?? [])]);
-  return { environments: new Set([...runs, ...pauses].map((one) => one.environment)), campaigns };
+  const { campaign: read, diagnostics } = await readCampaign(found.named, { cwd: options.cwd });
+  if (read === null && !/^[\w-]+$/.test(campaign)) throw new HandbillError(2, diagnostics);
+  return read?.name ?? campaign;
 }

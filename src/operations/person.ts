@@ -3,7 +3,7 @@ import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, SuppressionAnswer } from '../model.ts';
+import type { Outcome, Report, SuppressionAnswer } from '../model.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
@@ -16,11 +16,7 @@ import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
-export interface PersonMessage {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface PersonMessage extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   /** As `report --format jsonl` has it. */
   readonly outcome: ReportRecord;
 }
@@ -74,7 +70,9 @@ export function addressOfKey(path: string, key: string, nowMs: number): string |
     if (run.purgedAtMs !== null) continue;
     for (const batch of rowsOf(ledger, run, {})) {
       const to = batch.find((outcome) => isKey(outcome.key, key))?.to ?? null;
-      if (to !== null) return listedForm(to) === listedForm(key) ? null : toArgument(to);
+      // A command line names the id of a contact with its prefix.
+      if (to !== null)
+        return listedForm(to) === listedForm(key) ? null : kindOf(to) === 'contact' ? `contact:${to}` : to;
     }
   }
   return null;
@@ -105,11 +103,6 @@ function noKey(given: string): (error: unknown) => never {
   };
 }
 
-/** As a command line names it: the id of a contact needs its prefix. */
-function toArgument(to: string): string {
-  return kindOf(to) === 'contact' ? `contact:${to}` : to;
-}
-
 /** The ledger is closed again before replies are read: a process opens it only once at a time. */
 function heldOf(
   { project }: Pick<ProjectReading, 'project'>,
@@ -118,27 +111,21 @@ function heldOf(
 ): Pick<Person, 'messages' | 'unread' | 'reports' | 'mentions'> {
   using ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return { messages: [], unread: [], reports: 0, mentions: 0 };
-  const [address] = names;
+  const [address, key] = names;
   const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
+  const kept = newestFirst(ledger.runs()).filter(({ purgedAtMs }) => purgedAtMs === null);
+  const messages = kept.flatMap((run) => {
+    const referenceOf = referencesOf(run, project);
+    return outcomesAbout(ledger, run, address, { key, referenceOf }).map((outcome) => {
+      return { ...nameOfRun(run), outcome: recordOf(outcome, referenceOf) };
+    });
+  });
   return {
-    messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names, project)),
+    messages,
     unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: iso(receivedAtMs), body })),
     reports,
     mentions,
   };
-}
-
-function messagesOf(
-  ledger: Ledger,
-  run: RunRecord,
-  [address, key]: readonly [string, string],
-  project: ProjectReading['project'],
-): readonly PersonMessage[] {
-  if (run.purgedAtMs !== null) return [];
-  const referenceOf = referencesOf(run, project);
-  return outcomesAbout(ledger, run, address, { key, referenceOf }).map((outcome) => {
-    return { ...nameOfRun(run), outcome: recordOf(outcome, referenceOf) };
-  });
 }
 
 /** The rows of a run that have an address, as key or address: now, in a channel step, or before it was corrected. */

@@ -1,13 +1,11 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { campaignNames } from '../campaign/find.ts';
-import type { ProjectPlace } from '../campaign/place.ts';
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { EventCounts, Hasher, Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
-import { otherKey } from '../ledger/suppressions.ts';
 import type { OutcomeState, Project, Report } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
@@ -25,7 +23,7 @@ import {
 } from './options.ts';
 import { joinReplies, projectHere } from './project.ts';
 import { nameOfRun } from './report.ts';
-import { hasherOf } from './suppress-change.ts';
+import { hasherOf, refuseOtherKey } from './suppress-change.ts';
 
 export const PURGE = {
   olderThanMs: {
@@ -105,32 +103,17 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const { project, place } = await projectHere(options);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
+  const inProject = options.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
   const limits = {
     beforeMs: options.now() - options.olderThanMs,
     environment: options.environment ?? null,
     campaign: options.campaign ?? null,
-    id: await idInProject(options.campaign, place),
+    id: inProject.find(({ name }) => name === options.campaign)?.id ?? null,
     withOpen: options.withOpen === true,
   };
   const all = limits.environment === null && limits.campaign === null;
-  const found = survey(project.ledger, options, (ledger) => {
-    const known = ledger.hashKeyId();
-    if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
-    const old = all ? ledger.purge.oldSuppressions(limits.beforeMs) : NO_SUPPRESSIONS;
-    const events = all ? ledger.purge.oldEvents(limits.beforeMs) : NO_EVENTS;
-    const chosen = selectRuns(ledger, limits);
-    const numbers = chosen.runs.map(({ record }) => record.number);
-    const waiting = ledger.purge.waitingReplies(all ? limits.beforeMs : null, numbers);
-    return {
-      ...chosen,
-      old,
-      events,
-      waiting,
-      isUnderWay: ledger.purge.isUnderWay(),
-      held: [...ledger.runs(), ...ledger.purge.drafts()],
-    };
-  });
-  await refuseUnknown(limits, found.held, project, place);
+  const found = survey(project.ledger, options, { ...limits, all }, hasher);
+  refuseUnknown(limits, found.held, project, inProject);
   const hashed = hasher === null ? 0 : found.old.active;
   const planned: PurgeResult = {
     version: 1,
@@ -186,26 +169,30 @@ const NOTHING = {
   held: [],
 };
 
-interface Found extends Selection {
-  readonly old: typeof NO_SUPPRESSIONS;
-  readonly events: EventCounts;
-  readonly waiting: number;
-  readonly isUnderWay: boolean;
-  readonly held: Held;
-}
-
 /** Reads only; empty if there is no ledger yet. */
-function survey(path: string, { now }: Pick<ResolvedOptions, 'now'>, look: (ledger: Ledger) => Found): Found {
+function survey(
+  path: string,
+  { now }: Pick<ResolvedOptions, 'now'>,
+  limits: PurgeLimits & { readonly all: boolean },
+  hasher: Hasher | null,
+) {
   using ledger = openExistingLedger(path, { nowMs: now() });
-  return ledger === null ? NOTHING : look(ledger);
+  if (ledger === null) return NOTHING;
+  refuseOtherKey(ledger, hasher?.keyId ?? null);
+  const { all, beforeMs } = limits;
+  const chosen = selectRuns(ledger, limits);
+  const numbers = chosen.runs.map(({ record }) => record.number);
+  return {
+    ...chosen,
+    old: all ? ledger.purge.oldSuppressions(beforeMs) : NO_SUPPRESSIONS,
+    events: all ? ledger.purge.oldEvents(beforeMs) : NO_EVENTS,
+    waiting: ledger.purge.waitingReplies(all ? beforeMs : null, numbers),
+    isUnderWay: ledger.purge.isUnderWay(),
+    held: [...ledger.runs(), ...ledger.purge.drafts()],
+  };
 }
 
-interface Work {
-  readonly beforeMs: number;
-  readonly withOpen: boolean;
-  readonly hasher: Hasher | null;
-  readonly all: boolean;
-}
+type Work = Pick<PurgeLimits, 'beforeMs' | 'withOpen'> & { readonly hasher: Hasher | null; readonly all: boolean };
 
 async function carryOut(ledger: Ledger, found: Selection, work: Work, planned: PurgeResult, now: () => number) {
   const purged: PurgedRun[] = [];
@@ -312,7 +299,8 @@ function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>
   const left: LeftRun[] = [];
   for (const record of ledger.runs().filter(isMeant)) {
     if (!isDue(ledger, record, limits.beforeMs)) continue;
-    const shown = shownAs(ledger, record);
+    const lastActivity = iso(ledger.purge.lastActivityMs(record));
+    const shown = { ...nameOfRun(record), lastActivity, recipients: record.rows, open: openOf(ledger, record) };
     if (ledger.isHeld(record)) left.push({ ...shown, why: 'held' });
     else if (isRefused(record, shown.open, limits)) left.push({ ...shown, why: 'open' });
     else runs.push({ record, shown });
@@ -342,43 +330,28 @@ function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
 
 const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed', 'deferred']);
 
-function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
-  const lastActivity = iso(ledger.purge.lastActivityMs(record));
-  return { ...nameOfRun(record), lastActivity, recipients: record.rows, open: openOf(ledger, record) };
-}
-
 type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
 
 /**
  * A mistyped campaign name must not look as if everything was purged: throws exit 2 (`campaign-not-found`,
  * `unknown-environment`) for a name that neither the ledger nor the project has.
  */
-async function refuseUnknown(
+function refuseUnknown(
   { campaign, id, environment }: Pick<PurgeLimits, 'campaign' | 'id' | 'environment'>,
   held: Held,
   project: Pick<Project, 'environments' | 'file'>,
-  place: ProjectPlace,
-): Promise<void> {
-  if (environment !== null) {
-    const known = new Set([...project.environments.keys(), ...held.map((run) => run.environment)]);
-    if (!known.has(environment)) throw refuse(unknownEnvironment(environment, known, project));
+  inProject: readonly { readonly name: string }[],
+): void {
+  const environments = new Set([...project.environments.keys(), ...held.map((run) => run.environment)]);
+  if (environment !== null && !environments.has(environment)) {
+    const hint = didYouMean(environment, environments).hint ?? `Known here: ${[...environments].join(', ')}.`;
+    const message = `There is no environment "${environment}", neither in the ledger nor in the project.`;
+    const at = project.file === null ? undefined : { file: project.file };
+    throw refuse(problem('unknown-environment', message, { at, hint }));
   }
   if (campaign === null || id !== null || held.some((run) => run.name === campaign)) return;
-  const inProject = await campaignNames(place, join(place.root, 'campaign.yaml'));
   const known = new Set([...held.map((run) => run.name), ...inProject.map(({ name }) => name)]);
   const hint = didYouMean(campaign, known).hint ?? 'handbill runs lists those that were sent.';
   const message = `There is no campaign "${campaign}", neither in the ledger nor in the project.`;
   throw refuse(problem('campaign-not-found', message, { hint }));
-}
-
-async function idInProject(campaign: string | undefined, place: ProjectPlace): Promise<string | null> {
-  if (campaign === undefined) return null;
-  const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
-  return all.find(({ name }) => name === campaign)?.id ?? null;
-}
-
-function unknownEnvironment(name: string, known: ReadonlySet<string>, { file }: Pick<Project, 'file'>) {
-  const hint = didYouMean(name, known).hint ?? `Known here: ${[...known].join(', ')}.`;
-  const message = `There is no environment "${name}", neither in the ledger nor in the project.`;
-  return problem('unknown-environment', message, { at: file === null ? undefined : { file }, hint });
 }

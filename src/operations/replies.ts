@@ -131,12 +131,8 @@ function* repliesIn(
 ): Generator<readonly ReceivedReply[]> {
   const runs = campaign === undefined ? ledger.runs() : runsNamed(ledger, campaign);
   const byNumber = new Map(runs.map((run) => [run.number, run]));
-  const batches = ledger.events.replies({
-    questions,
-    ...(campaign === undefined ? {} : { runs: [...byNumber.keys()] }),
-    ...(meanings === undefined ? {} : { meanings }),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-  });
+  const only = campaign === undefined ? undefined : [...byNumber.keys()];
+  const batches = ledger.events.replies({ questions, ...present({ runs: only, meanings, sinceMs }) });
   for (const batch of batches) {
     yield batch.map((reply) => toReceived(reply, byNumber.get(reply.answers?.run ?? -1) ?? null, rules));
   }
@@ -306,27 +302,20 @@ export async function exportReplies(campaign: string, given: ExportRepliesOption
     run: runsNamed(ledger, campaign)[0] ?? null,
   }));
   const keys = new Set(found.flatMap(({ key }) => (key === null ? [] : [key])));
-  const list = await rowsOf(await campaignOf(run, reading.project.root, options), keys);
+  const { columns, byKey, diagnostics } = await rowsOf(await campaignOf(run, reading.project.root, options), keys);
   const late: readonly Diagnostic[] =
     joining.problem === null ? [] : [{ code: 'ledger-write', severity: 'warning', message: joining.problem }];
-  return {
-    columns: list.columns,
-    replies: found.map((reply) => toExported(reply, list)),
-    diagnostics: [...late, ...list.diagnostics],
-  };
+  const replies = found.map((reply): ExportedReply => {
+    const { key, from, text, meaning, at, receivedAt, variant, environment, occurrence } = reply;
+    const values = key === null ? undefined : byKey.get(key);
+    const row = values === undefined ? null : Object.fromEntries(columns.map((name, i) => [name, values[i] ?? '']));
+    return { key, from, text, meaning, at: at ?? receivedAt, variant, environment, occurrence, row };
+  });
+  return { columns, replies, diagnostics: [...late, ...diagnostics] };
 }
 
-interface Rows {
-  readonly columns: readonly string[];
+interface Rows extends Pick<ReplyExport, 'columns' | 'diagnostics'> {
   readonly byKey: ReadonlyMap<string, readonly string[]>;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-function toExported(reply: ReceivedReply, { columns, byKey }: Rows): ExportedReply {
-  const { key, from, text, meaning, at, receivedAt, variant, environment, occurrence } = reply;
-  const values = key === null ? undefined : byKey.get(key);
-  const row = values === undefined ? null : Object.fromEntries(columns.map((name, i) => [name, values[i] ?? '']));
-  return { key, from, text, meaning, at: at ?? receivedAt, variant, environment, occurrence, row };
 }
 
 type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };

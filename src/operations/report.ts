@@ -29,6 +29,7 @@ import { inputsOf, type ReferenceOf, type ReportOptions, stepRecordOf, versionNa
 import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
+import { given } from '../util/given.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
@@ -177,10 +178,9 @@ async function projectWithReplies(options: ResolvedOptions) {
 }
 
 function toOutcome(outcome: Outcome, referenceOf: ReferenceOf): RecipientOutcome {
-  const { line, key, variant, steps, listTo, earlier } = outcome;
-  const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
+  const { line, key, variant, steps } = outcome;
   const toStep = (step: StepOutcome) => ({ ...stepRecordOf(step, key, referenceOf), error: step.error });
-  const last = { line, key, variant, ...toStep(outcome), ...corrected };
+  const last = { line, key, variant, ...toStep(outcome), ...given(outcome, 'listTo', 'earlier') };
   return steps === undefined ? last : { ...last, steps: steps.map(toStep) };
 }
 
@@ -195,16 +195,14 @@ export interface Summary {
   readonly options: ReportOptions;
 }
 
-interface Shown {
-  readonly colour: { readonly out: boolean };
-  readonly width: number;
-  readonly tableWidth?: number;
-}
-
 export async function openSummary(
   ledger: Ledger,
   run: RunRecord,
-  context: Pick<ResolvedOptions, 'cwd' | 'now'> & Shown,
+  context: Pick<ResolvedOptions, 'cwd' | 'now'> & {
+    readonly colour: { readonly out: boolean };
+    readonly width: number;
+    readonly tableWidth?: number;
+  },
   project: Project,
 ): Promise<Summary> {
   const { named, campaign, now } = await sentCampaign(run, project, context);
@@ -363,13 +361,6 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
   throw refuse(problem('run-not-found', message, { hint }));
 }
 
-/** As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have. */
-interface ProjectAt {
-  readonly root: string;
-  readonly file: string | null;
-  readonly isMarked: boolean;
-}
-
 /**
  * The name under which the ledger has the runs of a campaign: an earlier one, until it is sent under the new one.
  *
@@ -378,7 +369,8 @@ interface ProjectAt {
 export async function nameInLedger(
   named: string | null,
   ledger: Pick<Ledger, 'campaigns'>,
-  { place }: { readonly place: ProjectAt },
+  // As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have.
+  { place }: { readonly place: { readonly root: string; readonly file: string | null; readonly isMarked: boolean } },
 ): Promise<string | null> {
   if (named === null) return null;
   const { campaignNames } = await import('../campaign/find.ts');

@@ -12,13 +12,17 @@ export interface ListPlace {
   readonly given: string | null;
 }
 
-type FoundList =
+/**
+ * The list of a run, where it still is byte for byte what was sent to; else the one that is another list by now, or the
+ * error why there is none.
+ */
+export async function listOfRun(
+  input: InputFile,
+  place: ListPlace,
+): Promise<
   | { readonly spec: ListSpec; readonly digest: ListDigest }
-  /** Another list by now, or the error why there is none. */
-  | { readonly changed: ListSpec | null; readonly missing: unknown };
-
-/** The list of a run, where it still is byte for byte what was sent to. */
-export async function listOfRun(input: InputFile, place: ListPlace): Promise<FoundList> {
+  | { readonly changed: ListSpec | null; readonly missing: unknown }
+> {
   let changed: ListSpec | null = null;
   let missing: unknown = null;
   for (const spec of candidates(input, place)) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Project } from '../model.ts';
+import type { Project } from '../model.ts';
 import { compileDisplay } from '../plan/display.ts';
 import { openList } from '../recipients/read.ts';
 import { fileStamp } from '../util/files.ts';
@@ -82,7 +82,9 @@ async function readPeople(run: RunRecord, place: ListPlace, paths: readonly stri
     const found = await listOfRun(input, place);
     if (!('digest' in found)) return { why: 'changed' };
     const list = await openList(found.spec, { expected: found.digest, pieceBytes: PIECE_BYTES });
-    return await keepRows(list, labelOf(place.campaign, list.columns));
+    const plain = { recipients: { display: null }, partials: new Map(), locale: 'en', timeZone: 'UTC' };
+    const { display } = compileDisplay(place.campaign ?? plain, list.columns);
+    return await keepRows(list, display?.labelOf ?? (() => null));
   } catch (error) {
     if (error instanceof HandbillError) return { why: 'changed' };
     throw error;
@@ -94,11 +96,6 @@ const PIECE_BYTES = 64 * 1024;
 /** Rows that are searched as one text, with a character between them that no cell keeps. */
 const BLOCK_ROWS = 512;
 const ROW_END = '\u001e';
-
-function labelOf(campaign: Campaign | null, columns: readonly string[]) {
-  const plain = { recipients: { display: null }, partials: new Map(), locale: 'en', timeZone: 'UTC' };
-  return compileDisplay(campaign ?? plain, columns).display?.labelOf ?? (() => null);
-}
 
 /** In a temporary database, which SQLite removes: memory does not grow with the list. */
 async function keepRows(

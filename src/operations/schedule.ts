@@ -183,9 +183,8 @@ export async function readScheduled(
   return { campaigns, followUps, refused };
 }
 
-export type CallerKind = 'crontab' | 'systemd' | 'kubernetes' | 'github-actions';
-
-export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const satisfies readonly CallerKind[];
+export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
+export type CallerKind = (typeof CALLERS)[number];
 
 /** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
 const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
@@ -251,11 +250,23 @@ export async function scheduleCallers(
 
   const onServer = isPostgres(first.project.ledger);
   const isOutside = all.some(({ campaign }) => !isInside(root, campaign.recipients.path));
-  const environment = environmentOf(first, options.environment ?? onlyOf(first));
-  const named = paths.length === 0 ? [] : all.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
-  if (environment.approval !== null && environment.approval.standing === null) throw takesPlansAlone(environment.name);
+  const named = options.environment ?? onlyEnvironment(first.project);
+  if (named === null) {
+    const known = [...first.project.environments.keys()].filter((name) => name !== 'sandbox');
+    const hint = `Add --env; known here: ${known.join(', ')}.`;
+    throw refuse(problem('usage', 'There are several environments.', { hint }));
+  }
+  const environment = environmentOf(first, named);
+  const campaignPaths =
+    paths.length === 0 ? [] : all.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
+  if (environment.approval !== null && environment.approval.standing === null) {
+    const message = `${environment.name} takes approved plans alone, so that nothing can send to it by itself.`;
+    const hint =
+      'Allow `standingApprovals` there in handbill.yaml, or name another environment with --env, without `approvers`.';
+    throw refuse(problem('not-approved', message, { hint }));
+  }
   const args = (ledger: readonly string[]): string[] => [
-    ...['due', ...named, '--env', environment.name, '--yes', '--quiet'],
+    ...['due', ...campaignPaths, '--env', environment.name, '--yes', '--quiet'],
     ...ledger,
   ];
   const here = ledger === undefined ? [] : ['--ledger', first.project.ledger];
@@ -273,20 +284,23 @@ export async function scheduleCallers(
     lists: isOutside ? (options.env['HANDBILL_LISTS'] ?? null) : null,
     envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };
+  const repository = await repositoryOf(root);
+  const isBelow = repository !== null && repository !== root;
+  const below = isBelow ? relative(repository, root).replaceAll(sep, '/') : null;
   switch (kind) {
     case 'crontab':
       return crontab(withServer(await withoutKept(caller), onServer), word);
     case 'systemd':
       return systemd(withServer(await withoutKept(caller), onServer), options.user ?? userInfo().username);
     case 'kubernetes':
-      return kubernetes(caller, { image: imageOf(options), folder: options.folder ?? '/campaigns', onServer });
+      if (options.image === undefined) {
+        const hint = 'Add --image IMAGE: it holds the project, with handbill in its node_modules.';
+        throw refuse(problem('usage', 'A CronJob needs a container image.', { hint }));
+      }
+      return kubernetes(caller, { image: options.image, folder: options.folder ?? '/campaigns', onServer });
     default:
       refuseForgetful(options, onServer);
-      return gitHubActions(
-        caller,
-        { runner: options.runner ?? null, folder: await belowRepository(root), onServer },
-        word,
-      );
+      return gitHubActions(caller, { runner: options.runner ?? null, folder: below, onServer }, word);
   }
 }
 
@@ -305,19 +319,6 @@ function withServer(caller: Caller, onServer: boolean): Caller {
   return onServer ? { ...caller, secrets: [...caller.secrets, 'HANDBILL_LEDGER'] } : caller;
 }
 
-function onlyOf({ project }: Campaign): string {
-  const only = onlyEnvironment(project);
-  if (only !== null) return only;
-  const hint = `Add --env; known here: ${[...project.environments.keys()].filter((name) => name !== SANDBOX).join(', ')}.`;
-  throw refuse(problem('usage', 'There are several environments.', { hint }));
-}
-
-function imageOf({ image }: CallerOptions): string {
-  if (image !== undefined) return image;
-  const hint = 'Add --image IMAGE: it holds the project, with handbill in its node_modules.';
-  throw refuse(problem('usage', 'A CronJob needs a container image.', { hint }));
-}
-
 /** A ledger that a runner throws away would let the next one send everything again. */
 function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): void {
   if (onServer) return;
@@ -334,19 +335,6 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
   throw refuse(problem('usage', message, { hint: 'Add --ledger /path, outside of the runner’s work folder.' }));
 }
 
-/** The project's folder below the root of its repository; null where it is that, or in none. */
-async function belowRepository(root: string): Promise<string | null> {
-  const repository = await repositoryOf(root);
-  return repository === null || repository === root ? null : relative(repository, root).replaceAll(sep, '/');
-}
-
-function takesPlansAlone(environment: string): HandbillError {
-  const message = `${environment} takes approved plans alone, so that nothing can send to it by itself.`;
-  const hint =
-    'Allow `standingApprovals` there in handbill.yaml, or name another environment with --env, without `approvers`.';
-  return refuse(problem('not-approved', message, { hint }));
-}
-
 export function nothingScheduled(): HandbillError {
   const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }, or { at: 2026-12-24T09:00 }';
   return refuse(problem('usage', NOTHING_SCHEDULED, { hint }));
@@ -356,5 +344,3 @@ export function severalProjects(one: Campaign, other: Campaign): HandbillError {
   const message = `${one.file} and ${other.file} belong to different projects.`;
   return refuse(problem('usage', message, { hint: 'Name campaigns of one project, or go to its folder.' }));
 }
-
-const SANDBOX = 'sandbox';

@@ -10,18 +10,22 @@ import { LISTEN_FOR_MS, type SendListenOptions } from './send-options.ts';
 
 const EVERY_MS = 30_000;
 
-interface FetchNeeds extends ListenNeeds {
-  readonly timers?: Pick<Timers, 'sleep'> | undefined;
-  readonly onNotice: (notice: Diagnostic) => void;
-}
-
 /**
  * As `prepareListening`, where nothing is received: asks the API again and again while a start goes on, so that its
  * gates, its winner and its end see what recipients did.
  */
 export async function prepareFetching(
   listening: SendListenOptions,
-  { plan, env, now, timers = TIMERS, onNotice }: FetchNeeds,
+  {
+    plan,
+    env,
+    now,
+    timers = TIMERS,
+    onNotice,
+  }: ListenNeeds & {
+    readonly timers?: Pick<Timers, 'sleep'> | undefined;
+    readonly onNotice: (notice: Diagnostic) => void;
+  },
 ) {
   const { environment } = plan;
   const { project } = plan.campaign;

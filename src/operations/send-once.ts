@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
+import type { WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, WinnerState } from '../model.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { adviseEstimate } from '../plan/limits.ts';
@@ -12,7 +12,6 @@ import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { endsSoon } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
-import type { CameBack } from '../report/tally.ts';
 import type { Api } from '../send/api.ts';
 import { refuseOtherList } from '../send/approved.ts';
 import { asksReports } from '../send/canary.ts';
@@ -81,9 +80,13 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   const { rehearsal } = given;
   const asked = rehearsal === undefined ? readProvenance(campaign, given.env) : Promise.resolve(REHEARSED);
   if (plan.environment.git !== null && rehearsal === undefined) refuseOtherCommit(plan.environment, await asked);
-  if (given.workers === true) refuseUnlessShareable(campaign);
+  if (given.workers === true && !isPostgres(campaign.project.ledger)) {
+    throw needsShared('--workers is for a shared ledger; this one is a file.');
+  }
   const { planFile, file } = await planInForce(plan, given).catch((error: unknown) => {
-    if (rehearsal === undefined || !isMissing(error)) throw error;
+    // Until then an approval can be given: only one that is there is judged.
+    const isMissing = error instanceof HandbillError && error.code === 'not-approved';
+    if (rehearsal === undefined || !isMissing) throw error;
     return { planFile: null, file: null };
   });
   if (planFile !== null && isStanding(planFile)) {
@@ -103,7 +106,9 @@ async function sendApproved(
   const { campaign } = plan;
   const { now, allow = [], onEvent, rehearsal } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
-  const listening = rehearsal === undefined ? listeningOf(plan, options.listen) : null;
+  // As the user asked, or as the campaign needs it; null: none, or another process receives.
+  const needed = (isSandbox(plan) || plan.environment.fetch) && needsReports(campaign) ? {} : null;
+  const listening = rehearsal === undefined ? (options.listen ?? needed) : null;
   const onNotice = (notice: Diagnostic): void => onEvent?.({ kind: 'notice', notice });
   const startListening =
     listening === null
@@ -207,11 +212,6 @@ async function sendApproved(
 
 const REHEARSED: Provenance = { unknown: 'it is a rehearsal' };
 
-/** Until then an approval can be given: only one that is there is judged. */
-function isMissing(error: unknown): boolean {
-  return error instanceof HandbillError && error.code === 'not-approved';
-}
-
 async function confirmed(options: StartOptions, plan: Plan, prepared: Prepared): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
@@ -244,25 +244,35 @@ function createPass(
   toDo: number,
   cutSignal: AbortSignal | undefined,
 ): SendPass {
-  const { plan, ledger, interrupt, commit = null, onEvent } = start;
+  const { plan, ledger, commit = null, onEvent } = start;
   return async (pass) => {
     const isFirst = pass.posted === null;
     // For the first pass, the winner was decided while the start was prepared.
     const run = isFirst ? pass.run : chooseWinner(ledger, plan, pass.run, start.now).run;
     const api = await openApi();
     onEvent?.({ kind: 'started', run, ledger: ledger.path, toDo: isFirst ? toDo : null, commit });
-    const abort = (): void => api.endpoint.abort();
-    const { stopWaiting } = api.endpoint;
-    interrupt.addEventListener('abort', stopWaiting, { once: true });
-    cutSignal?.addEventListener('abort', abort, { once: true });
-    try {
-      return await sendRun(start, { ...pass, run }, api, sharing);
-    } finally {
-      interrupt.removeEventListener('abort', stopWaiting);
-      cutSignal?.removeEventListener('abort', abort);
-      await api.close(plan.campaign.send.timeoutMs);
-    }
+    return await untilAborted(api, start, cutSignal, () => sendRun(start, { ...pass, run }, api, sharing));
   };
+}
+
+/** The first signal ends waits for a connection, the second what is in flight. Closes the API. */
+export async function untilAborted<T>(
+  api: Api,
+  { interrupt, plan }: Pick<PreparedStart, 'interrupt' | 'plan'>,
+  cutSignal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const abort = (): void => api.endpoint.abort();
+  const { stopWaiting } = api.endpoint;
+  interrupt.addEventListener('abort', stopWaiting, { once: true });
+  cutSignal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await work();
+  } finally {
+    interrupt.removeEventListener('abort', stopWaiting);
+    cutSignal?.removeEventListener('abort', abort);
+    await api.close(plan.campaign.send.timeoutMs);
+  }
 }
 
 /** Takes the time stamps before it reads the lists, so that the first refresh sees any change made meanwhile. */
@@ -276,11 +286,6 @@ export async function howListsAreRead(campaign: Campaign, options: StartOptions)
 }
 
 const LOOK_MS = 10_000;
-
-/** @throws HandbillError (exit 2): the ledger is a file */
-function refuseUnlessShareable({ project }: Campaign): void {
-  if (!isPostgres(project.ledger)) throw needsShared('--workers is for a shared ledger; this one is a file.');
-}
 
 /** Opens the queue through which workers share the run; on failure, discards what was prepared. */
 async function beginSharing(
@@ -351,32 +356,33 @@ function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
   const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
-  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan, nowMs));
-  const shown = shownBy(plan, prices);
-  return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
+  return {
+    ...resultOf(ledger, plan, prices, { run, posted: 0, recovered: 0, ledgerError: null }, nowMs),
+    started: false,
+  };
 }
 
-export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd, nowMs: number) {
-  const came = whatCameBack(ledger, end.run, plan, nowMs);
-  const ended = { state: end.state, halt: end.halt };
-  const report = summarise(ledger, end.run, ended, plan.campaign, came);
-  const { posted, recovered, ledgerError } = end;
+/** `ended`: as the start left it; absent: nothing was to do. */
+function resultOf(
+  ledger: Ledger,
+  { campaign }: Plan,
+  prices: PriceList | null,
+  {
+    run,
+    posted,
+    recovered,
+    ledgerError,
+    state,
+    halt = null,
+  }: Pick<RunEnd, 'run' | 'posted' | 'recovered' | 'ledgerError'> & Partial<RunEnd>,
+  nowMs: number,
+) {
+  const came = cameBack(ledger, run, feedbackOf(ledger, run), campaign, nowMs);
+  const report = summarise(ledger, run, state === undefined ? null : { state, halt }, campaign, came);
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
-  return { report, exit, started: true, posted, recovered, ledgerError, ...shownBy(plan, prices) };
-}
-
-function shownBy({ campaign: { project } }: Plan, prices: PriceList | null) {
-  return { currency: prices?.currency ?? null, locale: project.locale, timeZone: project.timeZone };
-}
-
-function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan, nowMs: number): CameBack {
-  return cameBack(ledger, run, feedbackOf(ledger, run), campaign, nowMs);
-}
-
-/** As the user asked, or as the campaign needs it; null: none, or another process receives. */
-function listeningOf(plan: Plan, asked: SendListenOptions | undefined): SendListenOptions | null {
-  if (asked !== undefined) return asked;
-  return (isSandbox(plan) || plan.environment.fetch) && needsReports(plan.campaign) ? {} : null;
+  const { locale, timeZone } = campaign.project;
+  const currency = prices?.currency ?? null;
+  return { report, exit, started: true, posted, recovered, ledgerError, currency, locale, timeZone };
 }
 
 /** Servers and signatures are loaded only where a start listens. */

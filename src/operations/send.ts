@@ -27,11 +27,13 @@ import { changedWarning, ledgerText } from './warnings.ts';
  *   be used), 130 (stopped before any request)
  */
 export function send(target: string | AnyPlanFile, options: SendOptions = {}): Task<SendProgress, SendResult> {
-  let live: Live | null = null;
+  let live: { readonly round: number; readonly figures: Readonly<Figures> } | null = null;
   let said = '';
   const showChange = (show: (progress: SendProgress) => void): void => {
     if (live === null) return;
-    const progress = snapshot(live);
+    const { toDo, posted, retried, finished, waits } = live.figures;
+    const waiting = waits === null ? null : { why: waits.why, until: iso(waits.untilMs) };
+    const progress = { round: live.round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
     const text = JSON.stringify(progress);
     if (text === said) return;
     said = text;
@@ -59,17 +61,6 @@ export function send(target: string | AnyPlanFile, options: SendOptions = {}): T
 }
 
 const EVERY_MS = 250;
-
-interface Live {
-  readonly round: number;
-  readonly figures: Readonly<Figures>;
-}
-
-function snapshot({ round, figures }: Live): SendProgress {
-  const { toDo, posted, retried, finished, waits } = figures;
-  const waiting = waits === null ? null : { why: waits.why, until: iso(waits.untilMs) };
-  return { round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
-}
 
 async function prepareAndSend(
   given: string | AnyPlanFile,
@@ -139,7 +130,10 @@ async function sendUntilDone(target: string, options: StartOptions): Promise<Sta
     posted = postedIn(memory);
     const { recalls } = memory;
     const next = await tried(sendOnce(target, onceMore(options, memory), memory));
-    if (memory.recalls === recalls && 'error' in next && isAbsent(next.error)) continue;
+    // To the server, a process that was cut off holds its run for some seconds still.
+    const error = 'error' in next ? next.error : null;
+    const isAbsent = isGone(error) || (error instanceof HandbillError && error.exit === EXIT.locked);
+    if (memory.recalls === recalls && isAbsent) continue;
     // A server that is back and fails again at once still counts as the same loss.
     if (postedIn(memory) > posted) patience.isOver();
     end = next;
@@ -170,11 +164,6 @@ function lossOf(end: Tried, { limit, workers }: StartOptions, memory: Memory): L
   return isGone(error) ? error : null;
 }
 
-/** To the server, a process that was cut off holds its run for some seconds still. */
-function isAbsent(error: unknown): boolean {
-  return isGone(error) || (error instanceof HandbillError && error.exit === EXIT.locked);
-}
-
 /** The same start once more: what was asked is answered, and what was done at its beginning is done. */
 function onceMore({ retry: _done, ...options }: StartOptions, { last }: Memory): StartOptions {
   if (last === null) throw new Error('a start that was lost is remembered');
@@ -196,7 +185,12 @@ const DONE_AT_FIRST: readonly Allowable[] = ['input-changed', ...LEDGER_CODES];
 
 /** @throws HandbillError (exit 2): HANDBILL_LEDGER_WAIT is no time */
 function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions) {
-  const waitMs = waitOf(env['HANDBILL_LEDGER_WAIT']);
+  const said = env['HANDBILL_LEDGER_WAIT'] ?? '';
+  const waitMs = said === '' ? LEDGER_WAIT_MS : said === '0' ? 0 : durationMs(said);
+  if (waitMs === null) {
+    const hint = 'Write it as 60s or 5m; 0: it is not waited for.';
+    throw refuse(problem('usage', `HANDBILL_LEDGER_WAIT is no time: ${said}.`, { hint }));
+  }
   const interrupted = signal ?? new AbortController().signal;
   let until: number | null = null;
   let tries = 0;
@@ -219,11 +213,4 @@ function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions)
       until = null;
     },
   };
-}
-
-function waitOf(said: string | undefined): number {
-  const waitMs = said === undefined || said === '' ? LEDGER_WAIT_MS : said === '0' ? 0 : durationMs(said);
-  if (waitMs !== null) return waitMs;
-  const hint = 'Write it as 60s or 5m; 0: it is not waited for.';
-  throw refuse(problem('usage', `HANDBILL_LEDGER_WAIT is no time: ${said}.`, { hint }));
 }

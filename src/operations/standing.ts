@@ -1,5 +1,5 @@
 import { loadCampaign } from '../campaign/load.ts';
-import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { problem, refuse } from '../errors.ts';
 import type { Campaign, ListSpec } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { duplicatesIn } from '../plan/decide.ts';
@@ -47,26 +47,20 @@ export async function compileStanding(target: string, options: StandingOptions &
   const times = timeFaults(planFile, environment.approval?.standing ?? null, nowMs);
   const faults = [...pastValidity(campaign, nowMs), ...times];
   if (faults.length > 0) throw refuse(...faults);
-  const made = await checkTexts(campaign, environment.name, nowMs);
+  const hasList = campaign.recipients.missing === undefined;
+  const made = { environment: environment.name, occurrence: 'once', nowMs };
+  // Checks templates against the columns, as far as there are any.
+  const ofTexts = hasList ? (await createPlan(campaign, made)).warnings : await textFaults(campaign);
+  if (!hasList && ofTexts.length > 0) throw refuse(...ofTexts);
   const sample = await sampleFacts(campaign, environment.name, nowMs);
   return {
     planFile,
     campaign,
     environment,
     provenance: await asked,
-    warnings: [...warnings, ...made],
+    warnings: [...warnings, ...ofTexts],
     facts: [...guardFacts(campaign, environment), ...sample],
   };
-}
-
-/** Checks templates against the columns, as far as there are any. Returns warnings. */
-async function checkTexts(campaign: Campaign, environment: string, nowMs: number): Promise<readonly Diagnostic[]> {
-  if (campaign.recipients.missing === undefined) {
-    return (await createPlan(campaign, { environment, occurrence: 'once', nowMs })).warnings;
-  }
-  const faults = await textFaults(campaign);
-  if (faults.length > 0) throw refuse(...faults);
-  return [];
 }
 
 /** Figures of the sample and its first message; empty where the campaign has no sample. */

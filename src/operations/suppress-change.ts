@@ -83,18 +83,25 @@ function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly D
 
 /** The warning that no campaign has the topic, so that the entry suppresses no recipient; null: one has it. */
 async function topicOfNone(topic: string, { root }: Project, { cwd }: Pick<ResolvedOptions, 'cwd'>) {
-  const topics = new Set<string>();
   const { files } = await findCampaigns([], root);
   if (files.length === 0) return null;
-  for (const file of files) {
-    const { campaign } = await readCampaign(file, { cwd });
-    if (typeof campaign?.topic === 'string') topics.add(campaign.topic);
-  }
+  const topics: (string | null)[] = [];
+  for (const file of files) topics.push((await readCampaign(file, { cwd })).campaign?.topic ?? null);
+  const message = `No campaign has the topic "${topic}": so far, the entry leaves out no recipient.`;
+  return noSuchTopic(topic, topics, message, ['No campaign has a topic.', 'Topics of the campaigns']);
+}
+
+/** Null: there is such a topic. `says`: that there is none at all, or before those that there are. */
+function noSuchTopic(
+  topic: string,
+  all: readonly (string | null)[],
+  message: string,
+  [none, some]: readonly [string, string],
+): Diagnostic | null {
+  const topics = new Set(all.flatMap((one) => one ?? []));
   if (topics.has(topic)) return null;
-  const known =
-    topics.size === 0 ? 'No campaign has a topic.' : `Topics of the campaigns: ${[...topics].sort().join(', ')}.`;
-  const hint = didYouMean(topic, topics).hint ?? known;
-  return warning('usage', `No campaign has the topic "${topic}": so far, the entry leaves out no recipient.`, { hint });
+  const known = topics.size === 0 ? none : `${some}: ${[...topics].sort().join(', ')}.`;
+  return warning('usage', message, { hint: didYouMean(topic, topics).hint ?? known });
 }
 
 export interface AddedSuppressions {
@@ -137,13 +144,9 @@ function unknownTopic(project: Project, topic: string, nowMs: number): Diagnosti
   using ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return null;
   const topics = new Set<string>();
-  for (const one of ledger.suppressions()) topics.add(shownTopic(one.topic) ?? '');
-  for (const one of ledger.suppressedHashes()) topics.add(shownTopic(one.topic) ?? '');
-  topics.delete('');
-  if (topics.has(topic)) return null;
-  const known = topics.size === 0 ? 'No entry has a topic.' : `Topics on the list: ${[...topics].sort().join(', ')}.`;
-  const hint = didYouMean(topic, topics).hint ?? known;
-  return warning('usage', `No entry of the suppression list has the topic "${topic}".`, { hint });
+  for (const list of [ledger.suppressions(), ledger.suppressedHashes()]) for (const one of list) topics.add(one.topic);
+  const message = `No entry of the suppression list has the topic "${topic}".`;
+  return noSuchTopic(topic, [...topics].map(shownTopic), message, ['No entry has a topic.', 'Topics on the list']);
 }
 
 /** Returns how many were on the list, in clear or as hashes. */
@@ -222,6 +225,7 @@ export async function importSuppressions(file: string, options: ProjectOptions =
   const checked = await check(source, hasher);
   const nowMs = resolved.now();
   using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  // Before the import: else the addresses before the first hash would be in the ledger already.
   refuseOtherKey(ledger, checked.keyId);
   const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
   return { file: name, entries: all, added, ...said(checked.warnings) };
@@ -253,8 +257,8 @@ async function check(source: SuppressionSource, hasher: HasherReading) {
   return { warnings, digest, keyId };
 }
 
-/** Called before an import: else the addresses before the first hash would be in the ledger already. */
-function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
+/** Throws exit 2 where the ledger has hashes of another key; null: there are no hashes to add. */
+export function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
   const known = ledger.hashKeyId();
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
 }
@@ -271,17 +275,11 @@ async function takeOver(ledger: Ledger, source: SuppressionSource, digest: ListD
     hashes = [];
   };
   const { file } = source;
-  const sink = {
-    address(address: string, untilMs: number | null, reason: string | null, _line: number, topic: string) {
+  const sink: Parameters<typeof readSuppressionList>[1] = {
+    address(address, untilMs, reason, _line, topic) {
       addresses.push({ address, topic, untilMs, reason, source: file });
     },
-    hash(
-      hash: Pick<HashEntry, 'hash' | 'keyId'>,
-      untilMs: number | null,
-      reason: string | null,
-      _line: number,
-      topic: string,
-    ) {
+    hash(hash, untilMs, reason, _line, topic) {
       hashes.push({ ...hash, topic, untilMs, reason, source: file });
     },
   };
@@ -317,9 +315,11 @@ export type Named = { readonly given: string } & (
 
 /** As `readAddresses`, each in its place. Throws exit 2. */
 export function readEach(raw: readonly string[], defaultCountry: string | null): readonly Named[] {
-  const number = createAddressReader('msisdn', defaultCountry);
-  const email = createAddressReader('email', null);
-  const contact = createAddressReader('contact', null);
+  const readers = {
+    msisdn: createAddressReader('msisdn', defaultCountry),
+    email: createAddressReader('email', null),
+    contact: createAddressReader('contact', null),
+  };
   const wrong: Diagnostic[] = [];
   const named: Named[] = [];
   for (const given of raw) {
@@ -328,9 +328,8 @@ export function readEach(raw: readonly string[], defaultCountry: string | null):
       named.push({ given, hash });
       continue;
     }
-    const kind = kindAsWritten(given);
-    const read = { msisdn: number, email, contact }[kind];
-    const found = read(kind === 'contact' ? given.slice(CONTACT.length) : given);
+    const kind = given.startsWith(CONTACT) ? 'contact' : given.includes('@') && !isChatId(given) ? 'email' : 'msisdn';
+    const found = readers[kind](kind === 'contact' ? given.slice(CONTACT.length) : given);
     if ('problem' in found) wrong.push(noAddress(given, kind, found));
     else named.push({ given, address: listedForm(found.to), doubt: doubtAboutLength(found) });
   }
@@ -339,11 +338,6 @@ export function readEach(raw: readonly string[], defaultCountry: string | null):
 }
 
 const CONTACT = 'contact:';
-
-function kindAsWritten(text: string): AddressKind {
-  if (text.startsWith(CONTACT)) return 'contact';
-  return text.includes('@') && !isChatId(text) ? 'email' : 'msisdn';
-}
 
 /** Masks only what may be a person's address, because logs hold messages too. */
 export function shownArgument(text: string): string {

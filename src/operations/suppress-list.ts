@@ -39,7 +39,9 @@ import {
 import { countryOf, projectHere } from './project.ts';
 import { checkHashes, hasherOf, type Named, readEach } from './suppress-change.ts';
 
-const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
+export type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
+
+export const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
 export const EXPORT_SUPPRESSIONS = {
   hashed: { flag: '--hashed', says: 'keyed hashes instead of addresses, without reasons' },
@@ -72,14 +74,12 @@ export async function* listSuppressions(options: ProjectOptions = {}): AsyncGene
   const resolved = resolveOptions(options);
   const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
-  if (ledger === null) return;
-  for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
-  for (const { hash, keyId, ...rest } of ledger.suppressedHashes()) {
-    yield { address: null, hash: writeHash({ hash, keyId }), ...factsOf(rest) };
-  }
+  const lists = ledger ?? EMPTY;
+  for (const one of lists.suppressions()) yield { address: one.address, hash: null, ...factsOf(one) };
+  for (const one of lists.suppressedHashes()) yield { address: null, hash: writeHash(one), ...factsOf(one) };
 }
 
-function factsOf({ topic, reason, untilMs, source, createdAtMs }: Omit<LedgerEntry, 'address'>) {
+export function factsOf({ topic, reason, untilMs, source, createdAtMs }: Omit<LedgerEntry, 'address'>) {
   const until = iso(untilMs);
   return { topic: shownTopic(topic), reason, until, source, createdAt: iso(createdAtMs) };
 }
@@ -102,8 +102,6 @@ export async function* exportSuppressions(
   const lists = ledger ?? EMPTY;
   yield* hasher === null ? asCsv(lists) : asHashes(lists, hasher);
 }
-
-type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 
 /** As a suppression file, which another project can import. */
 export function* asCsv(lists: Lists): Generator<string> {
@@ -205,11 +203,9 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
       ? { found: [], ...(await readSuppressions(listed, context.env)).faults }
       : await answer(
           named,
-          {
-            ledger,
-            lists: [...own, ...(await listsOfCampaigns(project, context))],
-            reading: await readHasher(project.suppressionKey, context.env, project.root),
-          },
+          ledger,
+          [...own, ...(await listsOfCampaigns(project, context))],
+          await readHasher(project.suppressionKey, context.env, project.root),
           context.now(),
         );
   const problems = [...found.diagnostics, ...answered.diagnostics, ...(problem === null ? [] : [problem])];
@@ -219,17 +215,14 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const answers = named.map((one, i) => {
     const among = ledger === null || !('address' in one) ? [] : [one.address];
     const failing = ledger === null ? [] : unreachableIn(project, found.unreachable, ledger, context.now(), among);
-    const plain = answerOf(one, answered.found[i] ?? [], total === 0);
+    const entries = answered.found[i] ?? [];
+    const isEverywhere = entries.some((entry) => entry.active && entry.campaigns === null && entry.topic === null);
+    const suppressed = isEverywhere ? true : total === 0 ? false : null;
+    const address = 'address' in one ? one.address : null;
+    const plain: SuppressionAnswer = { given: one.given, address, suppressed, entries };
     return failing.length === 0 ? plain : { ...plain, unreachable: failing };
   });
   return { checked: { addresses: count, ...state, files, problems, answers }, total, timeZone: project.timeZone };
-}
-
-function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete: boolean): SuppressionAnswer {
-  const isSuppressed = entries.some(({ active, campaigns, topic }) => active && campaigns === null && topic === null);
-  const address = 'address' in named ? named.address : null;
-  const suppressed = isSuppressed ? true : isComplete ? false : null;
-  return { given: named.given, address, suppressed, entries };
 }
 
 const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
@@ -255,18 +248,14 @@ async function listsOfCampaigns({ root }: Project, { cwd }: Pick<ResolvedOptions
   return [...lists.values()];
 }
 
-type Answering = Pick<Ledger, 'suppressionsOf' | 'suppressedHashesOf' | 'suppressions'>;
-
 /** Looks each address up in the ledger and in every list. Returns also the errors in the lists. */
 async function answer(
   named: readonly Named[],
-  { ledger, lists, reading }: { ledger: Answering | null; lists: readonly AnsweringList[]; reading: HasherReading },
+  ledger: Ledger | null,
+  lists: readonly AnsweringList[],
+  reading: HasherReading,
   nowMs: number,
-): Promise<{
-  readonly found: readonly (readonly SuppressionEntry[])[];
-  readonly diagnostics: readonly Diagnostic[];
-  readonly total: number;
-}> {
+) {
   const hasher = 'hasher' in reading ? reading.hasher : null;
   const found = named.map(() => [] as SuppressionEntry[]);
   const isActive = (untilMs: number | null): boolean => untilMs === null || untilMs > nowMs;
@@ -281,10 +270,10 @@ async function answer(
     for (const form of forms) {
       const at = placesOf(form);
       if (at.length === 0) continue;
-      for (const one of ledger.suppressionsOf(form)) add(at, { ...facts, hashed: false, ...timesOf(one, isActive) });
+      for (const one of ledger.suppressionsOf(form)) add(at, { ...facts, hashed: false, ...timesOf(one) });
     }
     for (const [hash, at] of byHash) {
-      for (const one of ledger.suppressedHashesOf(hash)) add(at, { ...facts, hashed: true, ...timesOf(one, isActive) });
+      for (const one of ledger.suppressedHashesOf(hash)) add(at, { ...facts, hashed: true, ...timesOf(one) });
     }
   }
   const diagnostics: Diagnostic[] = [];
@@ -319,6 +308,11 @@ async function answer(
   }
   return { found, diagnostics, total };
 
+  function timesOf(one: Omit<LedgerEntry, 'address'>) {
+    const { topic, reason, createdAt: since, until, source } = factsOf(one);
+    return { topic, reason, since, until, source, active: isActive(one.untilMs) };
+  }
+
   function placesOf(form: string): readonly number[] {
     if (!hasHashes || hasher === null) return byForm.get(form) ?? [];
     return [...new Set(spellingsOf(form).flatMap((one) => byHash.get(hasher.hash(one)) ?? []))];
@@ -344,16 +338,4 @@ function indexOf(named: readonly Named[], hasher: Hasher | null) {
 
 function* everyForm(ledger: Pick<Ledger, 'suppressions'>): Iterable<string> {
   for (const { address } of ledger.suppressions()) yield address;
-}
-
-function timesOf(one: Omit<LedgerEntry, 'address'>, isActive: (untilMs: number | null) => boolean) {
-  const { topic, reason, untilMs, source, createdAtMs } = one;
-  return {
-    topic: shownTopic(topic),
-    reason,
-    since: iso(createdAtMs),
-    until: iso(untilMs),
-    source,
-    active: isActive(untilMs),
-  };
 }

@@ -131,7 +131,7 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
   let checked: string | null = null;
   const { onDiagnostic } = options;
   const listener = onDiagnostic && ((diagnostic: Diagnostic) => onDiagnostic(diagnostic, checked));
-  const collector = createCollector(options.keep ?? 20, listener);
+  const collector = new Collector(options.keep ?? 20, listener);
   const found = await findCampaigns(paths, cwd);
   await collector.addOnce(found.diagnostics);
   if (found.files.length === 0 && found.diagnostics.length === 0) {
@@ -276,7 +276,11 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   const comparisons = createComparisonCheck(plan);
   const cells = createCellCheck(plan);
   const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
-  await collector.addOnce([...faults.diagnostics.map(withoutKey), ...suppressions.warnings]);
+  // The key is needed to send, but not on the machine that validates.
+  const found = faults.diagnostics.map((one): Diagnostic => {
+    return one.code === 'missing-suppression-key' ? { ...one, severity: 'warning' } : one;
+  });
+  await collector.addOnce([...found, ...suppressions.warnings]);
   const view = {
     duplicates: duplicatesIn(plan),
     rules: openRules(plan, { suppressions, now: () => options.at }),
@@ -324,85 +328,59 @@ async function ledgerSays(campaign: Campaign, nowMs: number) {
   return { notes, former: former === null ? [] : [former] };
 }
 
-/** The key is needed to send, but not on the machine that validates. */
-function withoutKey(found: Diagnostic): Diagnostic {
-  return found.code === 'missing-suppression-key' ? { ...found, severity: 'warning' } : found;
-}
-
 /** Counts diagnostics, and keeps the first ones of each code: memory stays flat however long a list is. */
-interface Collector {
-  /** Returns a promise only if the listener wants the caller to wait. */
-  add(diagnostic: Diagnostic): Promise<void> | undefined;
-  /** `total` counts those, too, that were cut off before they came here; they are errors of the last one's code. */
-  addAll(diagnostics: readonly Diagnostic[], total?: number): Promise<void> | undefined;
-  /** As `addAll`, without those that were added this way before: a project is read once per campaign. */
-  addOnce(diagnostics: readonly Diagnostic[]): Promise<void> | undefined;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly errors: number;
+class Collector {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly counts = new Map<string, number>();
+  errors = 0;
   /** Errors that `addOnce` had added before: they count for each campaign. */
-  readonly repeated: number;
-  readonly warnings: number;
-  readonly counts: ReadonlyMap<string, number>;
-}
+  repeated = 0;
+  warnings = 0;
+  readonly #once = new Set<string>();
+  readonly #keep: number;
+  readonly #onDiagnostic: ((diagnostic: Diagnostic) => Promise<void> | void) | undefined;
 
-function createCollector(
-  keep: number,
-  onDiagnostic: ((diagnostic: Diagnostic) => Promise<void> | void) | undefined,
-): Collector {
-  const kept: Diagnostic[] = [];
-  const counts = new Map<string, number>();
-  const once = new Set<string>();
-  let errors = 0;
-  let repeated = 0;
-  let warnings = 0;
+  constructor(keep: number, onDiagnostic: ((diagnostic: Diagnostic) => Promise<void> | void) | undefined) {
+    this.#keep = keep;
+    this.#onDiagnostic = onDiagnostic;
+  }
 
-  const count = (diagnostic: Diagnostic, more: number): number => {
-    const key = countKey(diagnostic);
-    const now = (counts.get(key) ?? 0) + more;
-    counts.set(key, now);
-    if (diagnostic.severity === 'error') errors += more;
-    else warnings += more;
-    return now;
-  };
-  const add = (diagnostic: Diagnostic): Promise<void> | undefined => {
-    if (count(diagnostic, diagnostic.code === SUMMARY_CODE ? 0 : 1) <= keep) kept.push(diagnostic);
-    return onDiagnostic?.(diagnostic) ?? undefined;
-  };
-  const addAll = (diagnostics: readonly Diagnostic[], total = diagnostics.length): Promise<void> | undefined => {
+  /** Returns a promise only if the listener wants the caller to wait. */
+  add(diagnostic: Diagnostic): Promise<void> | undefined {
+    if (this.#count(diagnostic, diagnostic.code === SUMMARY_CODE ? 0 : 1) <= this.#keep)
+      this.diagnostics.push(diagnostic);
+    return this.#onDiagnostic?.(diagnostic) ?? undefined;
+  }
+
+  /** `total` counts those, too, that were cut off before they came here; they are errors of the last one's code. */
+  addAll(diagnostics: readonly Diagnostic[], total = diagnostics.length): Promise<void> | undefined {
     let wait: Promise<void> | undefined;
-    for (const diagnostic of diagnostics) {
-      // Output keeps its order; only the last promise says when to go on.
-      wait = add(diagnostic) ?? wait;
-    }
+    // Output keeps its order; only the last promise says when to go on.
+    for (const diagnostic of diagnostics) wait = this.add(diagnostic) ?? wait;
     const named = diagnostics.filter(({ code }) => code !== SUMMARY_CODE);
     const last = named.findLast((one) => one.severity === 'error');
-    if (last !== undefined && total > named.length) count(last, total - named.length);
+    if (last !== undefined && total > named.length) this.#count(last, total - named.length);
     return wait;
-  };
-  return {
-    add,
-    addAll,
-    addOnce: (diagnostics) => {
-      const fresh = diagnostics.filter((diagnostic) => {
-        const key = JSON.stringify([diagnostic.code, diagnostic.message, diagnostic.at]);
-        if (!once.has(key)) return once.add(key);
-        if (diagnostic.severity === 'error') repeated += 1;
-        return false;
-      });
-      return addAll(fresh);
-    },
-    diagnostics: kept,
-    get errors() {
-      return errors;
-    },
-    get repeated() {
-      return repeated;
-    },
-    get warnings() {
-      return warnings;
-    },
-    counts,
-  };
+  }
+
+  /** As `addAll`, without those that were added this way before: a project is read once per campaign. */
+  addOnce(diagnostics: readonly Diagnostic[]): Promise<void> | undefined {
+    const fresh = diagnostics.filter((diagnostic) => {
+      const key = JSON.stringify([diagnostic.code, diagnostic.message, diagnostic.at]);
+      if (!this.#once.has(key)) return this.#once.add(key);
+      if (diagnostic.severity === 'error') this.repeated += 1;
+      return false;
+    });
+    return this.addAll(fresh);
+  }
+
+  #count(diagnostic: Diagnostic, more: number): number {
+    const key = countKey(diagnostic);
+    const now = (this.counts.get(key) ?? 0) + more;
+    this.counts.set(key, now);
+    this[diagnostic.severity === 'error' ? 'errors' : 'warnings'] += more;
+    return now;
+  }
 }
 
 export function countKey(diagnostic: Diagnostic): string {

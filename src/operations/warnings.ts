@@ -66,22 +66,13 @@ export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?:
   if (changed.length === 0) return [];
   const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list`;
   const message = `${who} than the message went to: ${changedLines(changed, NAMED).join('; ')}.`;
-  return [
-    warning('address-changed', message, { at: file === undefined ? undefined : { file }, hint: hintOf(changed) }),
-  ];
-}
-
-function hintOf(changed: readonly ChangedRecipient[]): string {
-  if (changed.some(canResend))
-    return '`send --retry corrected` sends the message to the new address; it shows who, and asks.';
-  return changed.some(({ outcome }) => outcome === 'in-doubt')
-    ? 'Find out first whether the message arrived: `handbill doubt list`.'
-    : 'Both addresses were sent to: nothing is left to send.';
-}
-
-/** A message to the new address can be asked for. */
-function canResend({ outcome, sentBefore }: Pick<ChangedRecipient, 'outcome' | 'sentBefore'>): boolean {
-  return outcome === 'accepted' && !sentBefore;
+  const isDoubtful = changed.some(({ outcome }) => outcome === 'in-doubt');
+  const hint = changed.some(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore)
+    ? '`send --retry corrected` sends the message to the new address; it shows who, and asks.'
+    : isDoubtful
+      ? 'Find out first whether the message arrived: `handbill doubt list`.'
+      : 'Both addresses were sent to: nothing is left to send.';
+  return [warning('address-changed', message, { at: file === undefined ? undefined : { file }, hint })];
 }
 
 /** One warning for all of them: each row says where its message went. */

@@ -10,7 +10,7 @@ import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { createPlan, rateOf } from '../plan/plan.ts';
-import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
+import { changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
 import { standingInputs } from '../plan/standing-inputs.ts';
@@ -39,7 +39,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { projectHere } from './project.ts';
-import { howListsAreRead, thisWorker } from './send-once.ts';
+import { howListsAreRead, thisWorker, untilAborted } from './send-once.ts';
 import { SEND } from './send-options.ts';
 import { recalledText } from './warnings.ts';
 
@@ -260,12 +260,7 @@ function endOrphans({ ledger, workers, options }: Open): void {
   }
 }
 
-async function nextOffer({
-  options,
-  workers,
-  queue,
-  leftAlone,
-}: Open): Promise<{ run: RunRecord; shard: number } | null> {
+async function nextOffer({ options, workers, queue, leftAlone }: Open) {
   for (const run of workers.shared()) {
     // Workers take the runs that their own environment sends: a stand-in sends runs of its original.
     if (
@@ -304,14 +299,10 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
   }
   const { api, before } = session;
   const start: PreparedStart = { ...session.start, onEvent, interrupt: signal };
-  const abort = (): void => api.endpoint.abort();
-  const { stopWaiting } = api.endpoint;
-  signal.addEventListener('abort', stopWaiting, { once: true });
-  cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   onEvent({ kind: 'begins', target: run.name, environment: options.environment });
   onEvent({ kind: 'planned', plan: start.plan });
-  try {
+  await untilAborted(api, start, cutSignal, async () => {
     onEvent({ kind: 'started', run, ledger: ledger.path, toDo: null, commit: null });
     const remembered = running.memory.of(run, ledger);
     const one = await openWork(start, run, api, before, remembered, part.shared);
@@ -325,11 +316,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
     const failure = one.groupCommit.failure ?? one.trouble;
     if (isOfRun(failure)) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
-  } finally {
-    signal.removeEventListener('abort', stopWaiting);
-    cutSignal?.removeEventListener('abort', abort);
-    await api.close(start.plan.campaign.send.timeoutMs);
-  }
+  });
 }
 
 /** An error in this run alone: in its files, or its list was replaced. */
@@ -368,7 +355,9 @@ async function openSession(run: RunRecord, facts: RunFacts, { options, project, 
   const changes = changedInputs(run.inputs, [...plan.inputs, listInput(plan, list)], 'the run began');
   const isOther = run.identityHash !== identityHash(campaign) || run.channel !== campaign.channel;
   if (changes.length > 0 || isOther) throw refuse(...differs(run, changes));
-  const planFile = planFileOf(facts);
+  // Each worker checks the approval that an environment needs by itself.
+  const planFile = facts.planFile === null ? null : parsePlanFile(facts.planFile, 'the plan of the run');
+  if (planFile !== null && 'code' in planFile) throw refuse(planFile);
   if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, standingInputs(plan));
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
@@ -399,12 +388,4 @@ function differs({ id }: RunRecord, changes: readonly Diagnostic[]): readonly Di
   const hint = `Give this machine the files that ${id} began with: the same commit, and the same list.`;
   if (changes.length > 0) return changes.map((change) => ({ ...change, hint }));
   return [problem('identity-changed', `The campaign is not the one that ${id} began with.`, { hint })];
-}
-
-/** Each worker checks the approval that an environment needs by itself. */
-function planFileOf({ planFile }: RunFacts): AnyPlanFile | null {
-  if (planFile === null) return null;
-  const read = parsePlanFile(planFile, 'the plan of the run');
-  if ('code' in read) throw refuse(read);
-  return read;
 }

@@ -1,4 +1,4 @@
-import type { Delivery, Ends, OutcomeState, Report, Totals } from '../model.ts';
+import type { Delivery, Ends, Outcome, OutcomeState, Report, Totals } from '../model.ts';
 import type { DeliveryCount } from './deliveries.ts';
 import { LOST } from './fold-delivery.ts';
 import type { Formats } from './locale.ts';
@@ -55,14 +55,12 @@ const ARRIVED: ReadonlySet<Delivery> = new Set(['delivered', 'read', 'replied', 
 /** The one reason of pending recipients who were not tried. */
 const UNTRIED = 'stopped';
 
-interface Ended {
-  readonly outcome: OutcomeState;
-  readonly delivery?: Delivery | null | undefined;
-  readonly reason?: string | null;
-}
-
 /** A report of arrival decides, whatever the API had answered; one of a loss, for an accepted message only. */
-export function endOf({ outcome, delivery = null, reason = null }: Ended): End {
+export function endOf({
+  outcome,
+  delivery = null,
+  reason = null,
+}: Pick<Outcome, 'outcome' | 'delivery'> & Partial<Pick<Outcome, 'reason'>>): End {
   if (delivery !== null && ARRIVED.has(delivery)) return 'delivered';
   if (outcome === 'pending' && reason !== null && reason !== UNTRIED) return 'waits';
   return outcome === 'accepted' && delivery !== null && LOST.has(delivery) ? 'notDelivered' : END_OF[outcome];

@@ -120,9 +120,9 @@ function endLines(report: Report, end: End, most: number, formats: Formats): rea
   return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
 }
 
-function steps({ report, width, currency = null, formats, paint }: Page): string {
-  if (report.steps === undefined) return '';
-  return `${paint('bold', 'Channels')}\n${stepsTable(report.steps, { width, currency, formats })}`;
+function steps(page: Page): string {
+  const { steps: totals } = page.report;
+  return totals === undefined ? '' : `${page.paint('bold', 'Channels')}\n${stepsTable(totals, page)}`;
 }
 
 function variants({ report, width, formats, paint }: Page): string {
@@ -210,15 +210,11 @@ const END_STYLES: Readonly<Record<End, Style>> = {
   notTried: 'yellow',
 };
 
-interface Shown {
-  readonly formats?: Formats;
-  readonly width: number;
-  /** ISO 4217 code of the costs; null: unknown. */
-  readonly currency: string | null;
-}
-
 /** One line for each step. */
-export function stepsTable(steps: readonly StepTotals[], { width, currency, formats = PLAIN }: Shown): string {
+export function stepsTable(
+  steps: readonly StepTotals[],
+  { width, currency = null, formats = PLAIN }: Pick<ReportOptions, 'width' | 'currency' | 'formats'>,
+): string {
   const columns = COLUMNS.map((column) =>
     column === COST && currency !== null ? { ...column, title: `cost ${safeLine(currency)}` } : column,
   );

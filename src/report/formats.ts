@@ -2,14 +2,10 @@ import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Outcome, Report } from '../model.ts';
 import type { Formatter, Outcomes, ReportOptions } from './record.ts';
 
-/** `rows`: with a record for each recipient. The module is loaded when needed. */
-interface Format {
-  readonly rows: boolean;
-  /** Absent for the page, which src/web/report makes. */
-  readonly load?: () => Promise<Formatter>;
-}
-
-/** The values of `report --format`. A new format is a file and an entry here. */
+/**
+ * The values of `report --format`. A new format is a file and an entry here. `rows`: with a record for each recipient.
+ * `load` is absent for the page, which src/web/report makes.
+ */
 export const FORMATS = {
   text: { rows: false, load: async () => (await import('./format-text.ts')).formatText },
   brief: { rows: false, load: async () => (await import('./format-brief.ts')).formatBrief },
@@ -17,7 +13,7 @@ export const FORMATS = {
   jsonl: { rows: true, load: async () => (await import('./format-json.ts')).formatJsonl },
   csv: { rows: true, load: async () => (await import('./format-csv.ts')).formatCsv },
   html: { rows: true },
-} as const satisfies Readonly<Record<string, Format>>;
+} as const satisfies Readonly<Record<string, { readonly rows: boolean; readonly load?: () => Promise<Formatter> }>>;
 
 type PrintFormat = keyof typeof FORMATS;
 export type ReportFormat = Exclude<PrintFormat, 'html'>;

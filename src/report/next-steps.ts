@@ -51,8 +51,13 @@ export function nextSteps(
   // The step of a halt says how to go on.
   else if (left !== '' && halted === null)
     advice.push({ text: `${left} Running again continues with them:`, command: again });
-  if (state !== 'running' && report.fallbacksDue !== undefined)
-    advice.push(fallbackStep(report.fallbacksDue, again, formats));
+  if (state !== 'running' && report.fallbacksDue !== undefined) {
+    const count = report.fallbacksDue;
+    const text =
+      `Reports say that the message did not reach ${formats.count(count, 'recipient')}. ` +
+      `Sending again sends ${count === 1 ? 'that one' : 'them'} the fallback:`;
+    advice.push({ text, command: again });
+  }
   if (report.replies !== undefined && report.replies.review > 0)
     advice.push(reviewStep(report.replies.review, formats));
   if (state !== 'running') advice.push(...waitSteps(report, again, amended, formats));
@@ -84,13 +89,6 @@ export function undecidedOf(report: Pick<Report, 'reasons'>): number {
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
-}
-
-function fallbackStep(count: number, again: string, formats: Formats): NextStep {
-  const text =
-    `Reports say that the message did not reach ${formats.count(count, 'recipient')}. ` +
-    `Sending again sends ${count === 1 ? 'that one' : 'them'} the fallback:`;
-  return { text, command: again };
 }
 
 const NAMED = 5;

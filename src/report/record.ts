@@ -1,4 +1,5 @@
 import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
+import { given } from '../util/given.ts';
 import { causeOf } from './causes.ts';
 import type { Formats } from './locale.ts';
 import type { SentAs } from './next-steps.ts';
@@ -31,8 +32,8 @@ export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'e
 type Cell = string | number | null;
 
 export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
-  /** In order, if there are several; the other fields are of the last. */
-  readonly steps?: readonly StepRecord[];
+  /** In order, if there are several; the other fields are of the last. All but that are `rejected`, for `fell-back`. */
+  readonly steps?: readonly ReturnType<typeof stepRecordOf>[];
   /** The stand-in that posted it; absent: the environment of the run. */
   readonly postedFrom?: string;
   /** The list's address, if it has changed since the message. */
@@ -40,26 +41,6 @@ export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[num
   /** Messages to addresses that were corrected since, the first one first. */
   readonly earlier?: readonly EarlierMessage[];
 }
-
-export const STEP_FIELDS = [
-  'channel',
-  'to',
-  'reference',
-  'outcome',
-  'reason',
-  'attempts',
-  'httpStatus',
-  'messageId',
-  'delivery',
-  'parts',
-  'encoding',
-  'cost',
-  'updatedAt',
-  'inputs',
-] as const;
-
-/** `rejected` with the reason `fell-back` for all but the last. */
-type StepRecord = Readonly<Record<(typeof STEP_FIELDS)[number], Cell>> & Pick<ReportRecord, 'postedFrom'>;
 
 /** handbill's id of the message to a recipient on a channel, as it was sent; null where there was nothing to send. */
 export type ReferenceOf = (message: {
@@ -71,7 +52,8 @@ export type ReferenceOf = (message: {
 
 /** A row of `jsonl`. `delivery` is null before the first report. */
 export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportRecord {
-  const record = {
+  const { steps } = outcome;
+  return {
     line: outcome.line,
     key: outcome.key,
     to: outcome.to,
@@ -87,14 +69,9 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     updatedAt: outcome.updatedAt,
     inputs: inputsText(outcome),
     cause: causeOf(outcome),
-  };
-  const { steps, listTo, earlier } = outcome;
-  return {
-    ...record,
-    ...posterOf(outcome),
+    ...given(outcome, 'postedFrom'),
     ...(steps === undefined ? {} : { steps: steps.map((step) => stepRecordOf(step, outcome.key, referenceOf)) }),
-    ...(listTo === undefined ? {} : { listTo }),
-    ...(earlier === undefined ? {} : { earlier }),
+    ...given(outcome, 'listTo', 'earlier'),
   };
 }
 
@@ -111,16 +88,12 @@ export function stepRecordOf(step: StepOutcome, key: string | null, referenceOf:
     delivery: step.delivery ?? null,
     parts: step.parts,
     encoding: step.encoding,
-    cost: costOf(step),
+    // 0 for a message that was not sent, so that all costs add up to the report's.
+    cost: step.cost === null || wasSent(step) ? step.cost : 0,
     updatedAt: step.updatedAt,
     inputs: inputsText(step),
-    ...posterOf(step),
+    ...given(step, 'postedFrom'),
   };
-}
-
-/** Only if it is not the environment of the run. */
-function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
-  return postedFrom === undefined ? {} : { postedFrom };
 }
 
 /**
@@ -144,11 +117,6 @@ export function versionName(version: number): string {
 /** Probably sent, so that it has a cost: in doubt or accepted, even if a report let the recipient fall back since. */
 export function wasSent({ outcome, byReport }: Pick<StepOutcome, 'outcome' | 'byReport'>): boolean {
   return outcome === 'accepted' || outcome === 'in-doubt' || byReport === true;
-}
-
-/** 0 for a message that was not sent, so that all costs add up to the report's. */
-function costOf(step: StepOutcome): number | null {
-  return step.cost === null || wasSent(step) ? step.cost : 0;
 }
 
 export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {

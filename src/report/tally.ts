@@ -46,12 +46,6 @@ export type RunFacts = Omit<Report, Counted> & {
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
-interface Known {
-  readonly cameBack?: CameBack | null;
-  /** The campaign as it was sent: order of variants and steps, also those without recipients. */
-  readonly campaign?: CampaignShape | null;
-}
-
 export type CameBack = Pick<Report, 'before' | 'replies' | 'fallbacksDue'> & Feedback;
 
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
@@ -61,12 +55,18 @@ export interface CampaignShape extends Pick<Campaign, 'channel'> {
   readonly split?: { readonly decides: { readonly by: WinnerMetric } | null };
 }
 
-/** `steps` counts all steps; for a recipient with several, the last one counts. */
+/**
+ * `steps` counts all steps; for a recipient with several, the last one counts. `campaign`: as it was sent, for the order of
+ * variants and steps, also of those without recipients.
+ */
 export function buildReport(
   run: RunFacts,
   steps: readonly StepCount[],
   requests: RequestFigures,
-  { cameBack = null, campaign = null }: Known = {},
+  {
+    cameBack = null,
+    campaign = null,
+  }: { readonly cameBack?: CameBack | null; readonly campaign?: CampaignShape | null } = {},
 ): Report {
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};

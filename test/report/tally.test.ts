@@ -5,7 +5,7 @@ import { SCHEMAS } from '../../src/campaign/validators.ts';
 import { CHANNELS } from '../../src/content/channels.ts';
 import { HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
 import { formatReport } from '../../src/report/formats.ts';
-import { RECORD_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
+import { RECORD_FIELDS, stepRecordOf } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import {
@@ -15,6 +15,7 @@ import {
   FELL_BACK,
   OPTIONS,
   OUTCOMES_OF_ALL_KINDS,
+  outcome,
   PLAIN,
   REQUESTS,
   RETURNED,
@@ -200,8 +201,9 @@ describe('schemas/report.schema.json', () => {
       'earlier',
     ]);
     const { stepRecord } = schema.definitions;
-    expect(stepRecord.required).toEqual([...STEP_FIELDS]);
-    expect(Object.keys(stepRecord.properties)).toEqual([...STEP_FIELDS, 'postedFrom']);
+    const made = stepRecordOf({ ...outcome({}), postedFrom: 'staging' }, 'k', () => null);
+    expect([...stepRecord.required, 'postedFrom']).toEqual(Object.keys(made));
+    expect(Object.keys(stepRecord.properties)).toEqual(Object.keys(made));
     for (const name of ['step', 'stepRecord']) {
       expect(schema.definitions[name].properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     }

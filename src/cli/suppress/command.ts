@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
-import type { Suppression } from '../../ledger/records.ts';
-import { shownTopic } from '../../ledger/suppressions.ts';
 import type { UnreachableAddress } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
@@ -15,14 +12,20 @@ import {
   REMOVE_SUPPRESSIONS,
   removeSuppressions,
 } from '../../operations/suppress-change.ts';
-import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
+import {
+  asCsv,
+  EMPTY,
+  EXPORT_SUPPRESSIONS,
+  exportSuppressions,
+  factsOf,
+  type Lists,
+} from '../../operations/suppress-list.ts';
 import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { safeLine } from '../../util/escape.ts';
 import { jsonItems } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
-import { iso } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
@@ -143,10 +146,6 @@ function plural(count: number): string {
   return `${count} ${count === 1 ? 'address' : 'addresses'}`;
 }
 
-type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
-
-const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
-
 async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
   const reading = await projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
@@ -195,27 +194,19 @@ function* asTables(lists: Lists, failing: Failing, full: boolean, width: number)
 }
 
 function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
-  const row = (shown: string, { topic, untilMs, source, reason }: Omit<Suppression, 'address'>): string[] => [
-    shown,
-    shownTopic(topic) ?? '',
-    untilMs === null ? 'without end' : iso(untilMs),
-    safeLine(source),
-    reason ?? '',
-  ];
+  const row = (shown: string, one: Parameters<typeof factsOf>[0]): readonly string[] => {
+    const { topic, until, source, reason } = factsOf(one);
+    return [shown, topic ?? '', until ?? 'without end', safeLine(source), reason ?? ''];
+  };
   for (const one of lists.suppressions()) yield row(full ? one.address : mask(one.address), one);
   for (const one of lists.suppressedHashes()) yield row(full ? writeHash(one) : `${writeHash(one).slice(0, 21)}…`, one);
 }
 
 function* asJson(lists: Lists, failing: Failing): Generator<string> {
   yield '{ "version": 1, "suppressions": [';
-  yield* jsonItems(listed(lists.suppressions(), ({ address, ...rest }) => ({ address, ...facts(rest) })));
+  yield* jsonItems(listed(lists.suppressions(), (one) => ({ address: one.address, ...factsOf(one) })));
   yield '], "hashes": [';
-  yield* jsonItems(
-    listed(lists.suppressedHashes(), ({ hash, keyId, ...rest }) => ({
-      hash: writeHash({ hash, keyId }),
-      ...facts(rest),
-    })),
-  );
+  yield* jsonItems(listed(lists.suppressedHashes(), (one) => ({ hash: writeHash(one), ...factsOf(one) })));
   if (failing.length > 0) {
     yield '], "unreachable": [';
     yield* jsonItems([failing]);
@@ -225,8 +216,4 @@ function* asJson(lists: Lists, failing: Failing): Generator<string> {
 
 function* listed<T>(all: Iterable<T>, show: (one: T) => object): Generator<readonly object[]> {
   for (const one of all) yield [show(one)];
-}
-
-function facts({ topic, reason, untilMs, source, createdAtMs }: Omit<Suppression, 'address'>): object {
-  return { topic: shownTopic(topic), reason, until: iso(untilMs), source, createdAt: iso(createdAtMs) };
 }
