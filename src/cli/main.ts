@@ -124,7 +124,11 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
     return;
   }
   // Not a bug of handbill, wherever it happens: modules are loaded when they are needed (failures.md, B3).
-  if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
+  if (isOutOfFiles(error)) {
+    const hint = 'Raise the limit with `ulimit -n`, then run the command again: what is recorded is in the ledger.';
+    const found = problem('connection-limit', 'This process may open too few files.', { hint });
+    return await fail(new HandbillError(EXIT.halted, [found]), context);
+  }
   const message = error instanceof Error ? error.message : String(error);
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
@@ -137,13 +141,6 @@ function isOutOfFiles(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // Where Node cannot read the package.json of a module for want of a file descriptor, its error has no such code.
   return ('code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')) || TOO_MANY.test(error.message);
-}
-
-function outOfFiles(): HandbillError {
-  const hint = 'Raise the limit with `ulimit -n`, then run the command again: what is recorded is in the ledger.';
-  return new HandbillError(EXIT.halted, [
-    problem('connection-limit', 'This process may open too few files.', { hint }),
-  ]);
 }
 
 async function shown({ diagnostics, total }: HandbillError, context: CommandContext): Promise<string> {

@@ -12,7 +12,10 @@ import { COMMANDS, type CommandEntry, overview } from './table.ts';
 
 /** Throws `usage` (exit 2) for a command line that it does not understand. */
 export async function runProgram(asked: readonly string[], given: CommandContext): Promise<void> {
-  const args = ofCommand(asked);
+  // `help send` is `send --help`; other topics are for the command `help`.
+  const [first, ...topic] = asked;
+  const isOfCommand = first === 'help' && COMMANDS.some(({ name }) => name === topic[0]);
+  const args = isOfCommand ? [...topic, '--help'] : asked;
   const written: (Promise<void> | void)[] = [];
   let format = 'text';
   // The one place that knows the format of a result, and whether a terminal reads it.
@@ -97,12 +100,6 @@ function fullName(program: Command, name: string, args: readonly string[]): stri
   const below = args[args.indexOf(name) + 1];
   const group = program.commands.find((command) => command.name() === name);
   return group?.commands.some((command) => command.name() === below) === true ? `${name} ${below}` : name;
-}
-
-/** `help send` is `send --help`; other topics are for the command `help`. */
-function ofCommand(args: readonly string[]): readonly string[] {
-  const [first, ...rest] = args;
-  return first === 'help' && COMMANDS.some(({ name }) => name === rest[0]) ? [...rest, '--help'] : args;
 }
 
 function createProgram(context: CommandContext, write: (text: string) => void): Command {

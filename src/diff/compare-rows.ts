@@ -1,6 +1,6 @@
 import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
-import type { Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
+import type { Decision, StepMessage } from '../model.ts';
 import { number } from '../util/words.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
 import type { ScopedChange } from './texts.ts';
@@ -25,15 +25,9 @@ interface SideRows {
   to: Uint32Array;
   /** Hashes of cells: `columns` for each key. */
   cells: Uint32Array;
-  /** Rows without a readable address: they have no key. */
-  nameless: number;
-  duplicates: number;
 }
 
-export interface Gatherer {
-  add(side: 0 | 1, decision: Decision): void;
-  rows(): Rows;
-}
+export type Gatherer = ReturnType<typeof createGatherer>;
 
 /** A Map holds at most 16.7 million keys; larger lists are refused. */
 const MAX_KEYS = 10_000_000;
@@ -48,7 +42,7 @@ type Columns = readonly number[];
 export function createGatherer(
   columns: readonly [Columns, Columns],
   variants: readonly [readonly string[], readonly string[]],
-): Gatherer {
+) {
   const keys = new Map<string, number>();
   const words: string[] = [''];
   const wordNumbers = new Map<string, number>();
@@ -64,61 +58,56 @@ export function createGatherer(
   const positionOf = (key: string): number => {
     const known = keys.get(key);
     if (known !== undefined) return known;
-    if (keys.size >= MAX_KEYS) throw tooMany();
+    if (keys.size >= MAX_KEYS) {
+      const message = `The two lists have more than ${number(MAX_KEYS)} recipients together.`;
+      const hint = 'Compare smaller lists, or use preview on each side.';
+      throw refuse(problem('file-too-large', message, { hint }));
+    }
     // A copy: the key may be a slice that would keep a whole piece of the file in memory.
     keys.set(` ${key}`.slice(1), keys.size);
     return keys.size - 1;
   };
 
   return {
-    add(side, decision) {
+    add(side: 0 | 1, decision: Decision): void {
       const held = sides[side];
-      if (decision.decision === 'skip' && decision.reason === 'duplicate') held.duplicates += 1;
-      else if (decision.key === null) held.nameless += 1;
-      else {
-        const at = positionOf(decision.key);
-        held.reserve(at);
-        const word = wordOf(
-          'reason' in decision && decision.reason !== null
-            ? `${decision.decision} (${decision.reason})`
-            : decision.decision,
-        );
-        // A recipient with an excluded row and an included one is included.
-        if (held.decision[at] !== 0 && decision.decision !== 'send') return;
-        held.decision[at] = word;
-        held.row[at] = decision.row;
-        held.to[at] = hash32(decision.to ?? '');
-        held.variant[at] = 0;
-        held.first[at] = 0;
-        held.rest[at] = 0;
-        if (decision.decision !== 'send' && decision.decision !== 'defer') return;
-        cellsOf(decision, columns[side], held.cells, at * stride);
-        if (decision.decision === 'defer') {
-          const own = decision.mayGet.filter(({ step }) => step === 0);
-          held.first[at] = hash53(own.map(hashMessage).join(' '), 0);
-          held.rest[at] = hashFallbacks(decision.mayGet.slice(own.length));
-          return;
-        }
-        held.variant[at] = decision.variant === null ? 0 : variants[side].indexOf(decision.variant) + 1;
-        held.first[at] = hashMessage(decision);
-        held.rest[at] = hashFallbacks(decision.fallbacks);
+      // A row without a readable address has no key.
+      if (decision.key === null || (decision.decision === 'skip' && decision.reason === 'duplicate')) return;
+      const at = positionOf(decision.key);
+      held.reserve(at);
+      const word = wordOf(
+        'reason' in decision && decision.reason !== null
+          ? `${decision.decision} (${decision.reason})`
+          : decision.decision,
+      );
+      // A recipient with an excluded row and an included one is included.
+      if (held.decision[at] !== 0 && decision.decision !== 'send') return;
+      held.decision[at] = word;
+      held.row[at] = decision.row;
+      held.to[at] = hash32(decision.to ?? '');
+      held.variant[at] = 0;
+      held.first[at] = 0;
+      held.rest[at] = 0;
+      if (decision.decision !== 'send' && decision.decision !== 'defer') return;
+      const { values } = decision.recipient;
+      for (const [i, column] of columns[side].entries()) held.cells[at * stride + i] = hash32(values[column] ?? '');
+      if (decision.decision === 'defer') {
+        const own = decision.mayGet.filter(({ step }) => step === 0);
+        held.first[at] = hash53(own.map(hashMessage).join(' '), 0);
+        held.rest[at] = hashFallbacks(decision.mayGet.slice(own.length));
+        return;
       }
+      held.variant[at] = decision.variant === null ? 0 : variants[side].indexOf(decision.variant) + 1;
+      held.first[at] = hashMessage(decision);
+      held.rest[at] = hashFallbacks(decision.fallbacks);
     },
-    rows: () => ({ keys, sides, words }),
+    rows: (): Rows => ({ keys, sides, words }),
   };
 }
 
-function cellsOf({ recipient }: SendDecision | DeferDecision, columns: Columns, into: Uint32Array, at: number): void {
-  for (let i = 0; i < columns.length; i += 1) into[at + i] = hash32(recipient.values[columns[i] ?? -1] ?? '');
-}
-
-interface GrowingSide extends SideRows {
-  reserve(position: number): void;
-}
-
-function createSide(stride: number): GrowingSide {
+function createSide(stride: number) {
   let capacity = FIRST_CAPACITY;
-  const side: GrowingSide = {
+  const side: SideRows & { reserve(position: number): void } = {
     decision: new Uint8Array(capacity),
     variant: new Uint8Array(capacity),
     row: new Uint32Array(capacity),
@@ -126,8 +115,6 @@ function createSide(stride: number): GrowingSide {
     rest: new Float64Array(capacity),
     to: new Uint32Array(capacity),
     cells: new Uint32Array(capacity * stride),
-    nameless: 0,
-    duplicates: 0,
     reserve(position) {
       if (position < capacity) return;
       while (position >= capacity) capacity *= 2;
@@ -182,11 +169,6 @@ function hash53(text: string, seed: number): number {
 
 function hash32(text: string): number {
   return hash53(text, 0) >>> 0;
-}
-
-function tooMany(): Error {
-  const message = `The two lists have more than ${number(MAX_KEYS)} recipients together.`;
-  return refuse(problem('file-too-large', message, { hint: 'Compare smaller lists, or use preview on each side.' }));
 }
 
 const EXAMPLES = 5;

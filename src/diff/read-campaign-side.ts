@@ -11,7 +11,7 @@ import { unitsOf } from '../util/units.ts';
 import type { Gatherer } from './compare-rows.ts';
 import type { Figures, Finding } from './result.ts';
 import { hidePersonal } from './rules.ts';
-import type { CampaignFile, Side } from './side.ts';
+import type { CampaignFile, ListOptions, Side } from './side.ts';
 
 export interface CampaignOnSide {
   readonly campaign: Campaign | null;
@@ -20,15 +20,13 @@ export interface CampaignOnSide {
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
   readonly rules: OpenRules;
   readonly skipsInvalid: boolean;
-  readonly findings: Findings;
+  readonly findings: ReturnType<typeof createFindings>;
 }
 
-interface ReadOptions {
+interface ReadOptions extends Pick<ListOptions, 'env' | 'recipients'> {
   readonly now: number;
   readonly environment: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly skipsInvalid: boolean;
-  readonly recipients: string | null;
   readonly hasList: boolean;
 }
 
@@ -104,14 +102,9 @@ function figuresOf(estimate: Estimate): Figures {
   const inUnits = (range: CostRange | null): CostRange | null =>
     range === null ? null : { low: unitsOf(range.low), high: unitsOf(range.high) };
   const countries = Object.fromEntries(
-    Object.entries(estimate.countries).map(([country, found]) => [
-      country,
-      {
-        messages: found.messages,
-        parts: found.parts,
-        cost: found.costMicros === null ? null : unitsOf(found.costMicros),
-      },
-    ]),
+    Object.entries(estimate.countries).map(([country, { messages, parts: all, costMicros }]) => {
+      return [country, { messages, parts: all, cost: costMicros === null ? null : unitsOf(costMicros) }];
+    }),
   );
   return {
     rows,
@@ -129,20 +122,11 @@ function figuresOf(estimate: Estimate): Figures {
   };
 }
 
-/** The faults of one side, without personal data. */
-interface Findings {
-  add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
-  /** About rows: replaces the message, which may contain cells, by the code's sentence. */
-  addRows(diagnostics: readonly Diagnostic[]): void;
-  /** Adds the diagnostics of a HandbillError; throws any other error. */
-  addThrown(error: unknown, campaign: Campaign): void;
-  list(): readonly Finding[];
-}
-
 /** Listed faults; each sums up all rows that have it. */
 const MAX_FINDINGS = 20;
 
-export function createFindings(side: Pick<Side, 'root'>): Findings {
+/** The faults of one side, without personal data. */
+export function createFindings({ root }: Pick<Side, 'root'>) {
   const found = new Map<string, Finding & { count: number }>();
   const put = ({ code, at }: Diagnostic, message: string, isRow: boolean): void => {
     const place = isRow ? [code, at?.file] : [code, at?.file, at?.line, at?.column, message];
@@ -155,27 +139,26 @@ export function createFindings(side: Pick<Side, 'root'>): Findings {
     const { file = null, line = null, column = null } = at ?? {};
     found.set(key, { code, message, file, line, column, count: 1 });
   };
-  const add: Findings['add'] = (diagnostics, campaign) => {
+  const add = (diagnostics: readonly Diagnostic[], campaign: Campaign | null): void => {
     const list = campaign === null || campaign.recipients.inline !== null ? null : campaign.recipients.file;
     for (const one of diagnostics) {
       if (one.severity !== 'error') continue;
       const isInList = list !== null && one.at?.file === list && (one.at.line ?? 0) > 1;
-      put(one, isInList ? CODES[one.code] : withoutFolder(hidePersonal(one.message), side.root), false);
+      const message = hidePersonal(one.message).replaceAll(`${root}/`, '').replaceAll(root, '.');
+      put(one, isInList ? CODES[one.code] : message, false);
     }
   };
   return {
     add,
-    addRows(diagnostics) {
+    /** About rows: replaces the message, which may contain cells, by the code's sentence. */
+    addRows(diagnostics: readonly Diagnostic[]): void {
       for (const one of diagnostics) if (one.severity === 'error') put(one, CODES[one.code], true);
     },
-    addThrown(error, campaign) {
+    /** Adds the diagnostics of a HandbillError; throws any other error. */
+    addThrown(error: unknown, campaign: Campaign): void {
       if (!(error instanceof HandbillError)) throw error;
       add(error.diagnostics, campaign);
     },
-    list: () => [...found.values()].slice(0, MAX_FINDINGS),
+    list: (): readonly Finding[] => [...found.values()].slice(0, MAX_FINDINGS),
   };
-}
-
-function withoutFolder(text: string, folder: string): string {
-  return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
 }

@@ -27,8 +27,13 @@ export interface RehearsalDiff extends Pick<Rehearsal, 'at' | 'until' | 'timeZon
   readonly ledger: string | null;
   readonly before: RehearsedSide;
   readonly after: RehearsedSide;
-  /** Where they differ, by day (`2026-12-01`) and campaign. */
-  readonly changes: readonly DayChange[];
+  /** Where they differ, by day (`2026-12-01`) and campaign; null: nothing happens there. */
+  readonly changes: readonly {
+    readonly day: string;
+    readonly campaign: string;
+    readonly before: CampaignDay | null;
+    readonly after: CampaignDay | null;
+  }[];
 }
 
 export interface RehearsedSide extends Pick<Rehearsal, 'currency' | 'busiest'> {
@@ -36,14 +41,6 @@ export interface RehearsedSide extends Pick<Rehearsal, 'currency' | 'busiest'> {
   readonly campaigns: Readonly<Record<string, DayFigures>>;
   /** Why nothing of it can be played; else empty. */
   readonly errors: readonly Finding[];
-}
-
-interface DayChange {
-  readonly day: string;
-  readonly campaign: string;
-  /** Null: nothing happens there. */
-  readonly before: CampaignDay | null;
-  readonly after: CampaignDay | null;
 }
 
 /**

@@ -127,10 +127,11 @@ async function compare(
   { before, after, target, range }: Record<'before' | 'after', Side> & { target: string | null; range: Range },
   options: Options,
 ): Promise<Diff> {
+  const { environment = 'sandbox' } = options;
   const names = [nameOf(range.before), range.after === null ? 'work tree' : nameOf(range.after)] as const;
   const compareOptions: CompareOptions = {
     now: options.now(),
-    environment: options.environment ?? 'sandbox',
+    environment,
     skipsInvalid: options.allow?.includes('invalid-rows') === true,
     signal: options.signal,
     recipients: options.recipients === undefined ? null : resolve(options.cwd, options.recipients),
@@ -140,13 +141,17 @@ async function compare(
   };
   const was = await readProject(before.place, { cwd: before.cwd });
   const is = await readProject(after.place, { cwd: after.cwd });
-  checkEnvironment(was, is, compareOptions.environment);
+  // An environment that neither side knows is refused once, with help: not for each campaign.
+  const isUnknown = ({ project, diagnostics }: ProjectReading): boolean =>
+    !project.environments.has(environment) && !diagnostics.some(({ severity }) => severity === 'error');
+  if (isUnknown(was) && isUnknown(is)) environmentOf(is, environment);
   const all: CampaignDiff[] = [];
   for (const [old, now] of await pairsOf(before, after, target)) {
     options.signal.throwIfAborted();
     all.push(await compareCampaign(old, now, compareOptions));
   }
   const { days } = options;
+  const environments = new Map([...is.project.environments].filter(([name]) => name === environment));
   const play = async (count: number) => {
     const { rehearseBoth } = await import('./diff-days.ts');
     const pairs = await pairsOf(before, after, null);
@@ -164,7 +169,7 @@ async function compare(
     version: 1,
     before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
     after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
-    environment: compareOptions.environment,
+    environment,
     project,
     campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     unchanged: all
@@ -173,26 +178,14 @@ async function compare(
       .sort(),
     notes: [
       ...(range.note === null ? [] : [range.note]),
-      ...(await fenceOf(is.project, compareOptions.environment)),
+      // The fence that keeps messages of the environment from their recipients.
+      ...(await fenceNotes({ ...is.project, environments })),
       // That nothing differs is worth less where not everything was compared.
       ...all.filter(isUnchanged).flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
     valid: all.every((one) => (one.after?.errors.length ?? 0) === 0),
     ...(days === undefined ? {} : { rehearsal: await play(days) }),
   };
-}
-
-/** Refuses an environment that neither side knows once, with help: not for each campaign. */
-function checkEnvironment(before: ProjectReading, after: ProjectReading, environment: string): void {
-  const isUnknown = ({ project, diagnostics }: ProjectReading): boolean =>
-    !project.environments.has(environment) && !diagnostics.some(({ severity }) => severity === 'error');
-  if (isUnknown(before) && isUnknown(after)) environmentOf(after, environment);
-}
-
-/** The fence that keeps messages of the environment from their recipients. */
-async function fenceOf(project: Project, environment: string): Promise<readonly string[]> {
-  const environments = new Map([...project.environments].filter(([name]) => name === environment));
-  return await fenceNotes({ ...project, environments });
 }
 
 function nameOf({ name, commit }: Revision): string {

@@ -3,7 +3,7 @@ import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, Report, SuppressionAnswer } from '../model.ts';
+import type { Outcome, SuppressionAnswer } from '../model.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
@@ -16,7 +16,11 @@ import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
-export interface PersonMessage extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
+export interface PersonMessage {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
   /** As `report --format jsonl` has it. */
   readonly outcome: ReportRecord;
 }
@@ -113,8 +117,8 @@ function heldOf(
   if (ledger === null) return { messages: [], unread: [], reports: 0, mentions: 0 };
   const [address, key] = names;
   const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
-  const kept = newestFirst(ledger.runs()).filter(({ purgedAtMs }) => purgedAtMs === null);
-  const messages = kept.flatMap((run) => {
+  const messages = newestFirst(ledger.runs()).flatMap((run) => {
+    if (run.purgedAtMs !== null) return [];
     const referenceOf = referencesOf(run, project);
     return outcomesAbout(ledger, run, address, { key, referenceOf }).map((outcome) => {
       return { ...nameOfRun(run), outcome: recordOf(outcome, referenceOf) };

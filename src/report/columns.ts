@@ -1,13 +1,11 @@
-import { type Column, proseWidth, table } from '../util/table.ts';
+import { type ItemColumn, itemTable, proseWidth } from '../util/table.ts';
 import { type Formats, PLAIN } from './locale.ts';
 
 /** A column of the terminal, about one item in each line. */
-export interface ReportColumn<T> extends Column {
+export interface ReportColumn<T> extends Omit<ItemColumn<T>, 'cell'> {
   /** Columns of the narrowest terminal that shows it. */
   readonly least: number;
   cell(item: T, formats: Formats): string;
-  /** Absent, or true for some item: the column is shown. */
-  wanted?(item: T): boolean;
 }
 
 /** A column of numbers. */
@@ -23,9 +21,7 @@ export function reportTable<T>(
   formats: Formats = PLAIN,
 ): string {
   if (items.length === 0) return '';
-  const shown = columns.filter(
-    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || items.some(wanted)),
-  );
-  const rows = items.map((item) => shown.map(({ cell }) => cell(item, formats)));
-  return table(rows, shown, { width, indent: 2 });
+  const shown = columns.filter(({ least }) => proseWidth(width) >= least);
+  const written = shown.map((column) => ({ ...column, cell: (item: T) => column.cell(item, formats) }));
+  return itemTable(items, written, { width, indent: 2 });
 }

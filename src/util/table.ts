@@ -17,6 +17,13 @@ export interface Column {
   readonly style?: (cell: string, row: number) => string;
 }
 
+/** A column of a table with one row for each item. */
+export interface ItemColumn<T> extends Column {
+  readonly cell: (item: T) => string;
+  /** Absent, or true for some item: the column is shown. */
+  readonly wanted?: (item: T) => boolean;
+}
+
 interface TableOptions {
   /**
    * Infinity: cut nothing, the output is not for a terminal. Else columns with `drop` go until those with `shrink` have
@@ -72,6 +79,13 @@ export function table(rows: readonly (readonly string[])[], all: readonly Column
       return text.join('') + (isTitle ? '' : below(number));
     })
     .join('');
+}
+
+/** As `table`, with one row for each item. */
+export function itemTable<T>(items: readonly T[], columns: readonly ItemColumn<T>[], options: TableOptions): string {
+  const shown = columns.filter(({ wanted }) => wanted === undefined || items.some(wanted));
+  const rows = items.map((item) => shown.map(({ cell }) => cell(item)));
+  return table(rows, shown, options);
 }
 
 /** The positions of the columns that are shown. */

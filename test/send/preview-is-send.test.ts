@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { previewWriter } from '../../src/cli/preview/formats.ts';
+import { WRITERS } from '../../src/cli/preview/formats.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { previewRows } from '../../src/operations/preview.ts';
@@ -203,7 +203,7 @@ async function previewed(here: TestProject, now: () => number) {
   try {
     let text = '';
     const all = { limit: null, key: null, line: null, width: 80 };
-    for await (const chunk of previewWriter('jsonl')(shown, all)) text += chunk;
+    for await (const chunk of WRITERS.jsonl(shown, all)) text += chunk;
     const rows = text
       .trimEnd()
       .split('\n')

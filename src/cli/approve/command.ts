@@ -7,7 +7,7 @@ import { APPROVE, type ApproveQuestion, approve, approveStanding, checkApproval 
 import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
-import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
+import { isStanding, type PlanFile } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { addExamples, addOptions, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
@@ -104,19 +104,19 @@ function onceFacts({ occurrence, estimate, recipients, allow }: PlanFile): Facts
   ];
 }
 
-/** The scope of a standing plan, and the limits of each run under it. */
-function standingFacts({ standing: { until } }: StandingPlan, facts: ApproveQuestion['facts']): Facts {
-  return [
-    ['STANDING', `every occurrence until ${until} (UTC), without another approval`],
-    ...(facts.length === 0 ? [['NOT SEALED', 'the list; what bounds each run is not known here'] as const] : facts),
-  ];
-}
+const NOT_SEALED = ['NOT SEALED', 'the list; what bounds each run is not known here'] as const;
 
 function planFacts({ plan, url, compared, facts: guards, judgement }: ApproveQuestion): string {
   const facts: Facts = [
     ['campaign', plan.campaign.name],
     ['environment', `${plan.environment}, ${url}`],
-    ...(isStanding(plan) ? standingFacts(plan, guards) : [...onceFacts(plan), ...guards]),
+    // The scope of a standing plan, and the limits of each run under it.
+    ...(isStanding(plan)
+      ? [
+          ['STANDING', `every occurrence until ${plan.standing.until} (UTC), without another approval`] as const,
+          ...(guards.length === 0 ? [NOT_SEALED] : guards),
+        ]
+      : [...onceFacts(plan), ...guards]),
     ['made', plan.plannedAt],
     ['commit', plan.commit === undefined || plan.commit === null ? null : commitWords(plan.commit)],
     ...plan.inputs.map(({ role, file, sha256 }) => ['input', `${role} ${file}, sha256 ${sha256}`] as const),

@@ -35,7 +35,11 @@ export function configure(command: Command, context: CommandContext): void {
       ...optionsHere(context, flags.ledger),
       ...(campaign === undefined ? {} : { campaign }),
     });
-    const checks = withTerminal(looked, context);
+    // A program has no terminal.
+    const terminal = context.interactive
+      ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
+      : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
+    const checks = looked.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
     const checkup: Checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
     const exit = exitOf(checks);
     context.exit(exit);
@@ -45,35 +49,21 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** Adds the check of the terminal, which a program does not have. */
-function withTerminal(checks: DoctorResult['checks'], { interactive, width }: CommandContext): readonly DoctorCheck[] {
-  const terminal = interactive
-    ? found('terminal', 'ok', `A terminal of ${width} columns: questions can be asked.`)
-    : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
-  return checks.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
-}
-
-const WORDS: Readonly<Record<DoctorCheck['status'], string>> = {
-  ok: 'ok',
-  warning: 'warning',
-  problem: 'PROBLEM',
-  skipped: '-',
-};
-const COLOURS: Readonly<Record<DoctorCheck['status'], string>> = {
-  ok: '32',
-  warning: '33',
-  problem: '31',
-  skipped: '2',
+const STATUSES: Readonly<Record<DoctorCheck['status'], readonly [word: string, colour: string]>> = {
+  ok: ['ok', '32'],
+  warning: ['warning', '33'],
+  problem: ['PROBLEM', '31'],
+  skipped: ['-', '2'],
 };
 
 function checkupText({ checks, totals }: Checkup, { colour, tableWidth }: CommandContext): string {
   const style = (cell: string, row: number): string => {
     const status = checks[row]?.status;
-    return colour.out && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
+    return colour.out && status !== undefined ? `\u001b[${STATUSES[status][1]}m${cell}\u001b[0m` : cell;
   };
   // An argument or a value of a file may be a phone number, so numbers are masked.
   const rows = checks.map(({ status, check, of, message }) => [
-    WORDS[status],
+    STATUSES[status][0],
     maskNumbers(of === null ? check : `${check} ${of}`),
     maskNumbers(message),
   ]);

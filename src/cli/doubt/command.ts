@@ -129,18 +129,14 @@ async function namesIn(file: string | undefined, cwd: string): Promise<readonly 
   if (file === undefined) return [];
   const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);
   if ('problem' in decoded) throw refuse(decoded.problem);
-  const names = decoded.text
-    .split(/\r\n|\n|\r/)
-    .map((text, index) => ({ name: nameOf(text), at: { file, line: index + 1 } }));
+  const names = decoded.text.split(/\r\n|\n|\r/).map((line, index) => {
+    const text = line.trim();
+    const cell = /^"((?:[^"]|"")*)"$/.exec(text)?.[1]?.replaceAll('""', '"');
+    return { name: unguardCell(cell ?? text), at: { file, line: index + 1 } };
+  });
   const named = names.filter(({ name }) => name !== '');
   if (named.length > 0) return named;
   throw refuse(problem('usage', 'The file has no names.', { at: { file }, hint: 'Write one name a line.' }));
-}
-
-function nameOf(line: string): string {
-  const text = line.trim();
-  const cell = /^"((?:[^"]|"")*)"$/.exec(text)?.[1]?.replaceAll('""', '"');
-  return unguardCell(cell ?? text);
 }
 
 const SHOWN = 20;

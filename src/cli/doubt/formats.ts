@@ -5,7 +5,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
+import { cut, type ItemColumn, itemTable, proseWidth, wrap } from '../../util/table.ts';
 
 interface DoubtShown {
   readonly colour: boolean;
@@ -41,7 +41,10 @@ function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
     }
     const [head] = rows;
     if (head === undefined) continue;
-    yield `${first === null ? '' : '\n'}${heading(head, count, shown)}${explainedTable(rows, shown)}`;
+    const names = [head.campaign, head.environment, head.occurrence].map(safeLine).join(' · ');
+    const said = shown.resolved ? `${countOf(count, 'doubt')} resolved` : `${countOf(count, 'recipient')} in doubt`;
+    const heading = `${bold(names, shown)}\nRun ${safeLine(head.run)}: ${said}.\n`;
+    yield `${first === null ? '' : '\n'}${heading}${explainedTable(rows, shown)}`;
     if (rows.length < count)
       yield `  ... and ${number(count - rows.length)} more: --full shows them, --format csv too.\n`;
     first ??= head;
@@ -50,23 +53,14 @@ function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
   else if (!shown.resolved) yield `\n${guidance(first, shown)}`;
 }
 
-function heading(head: Doubt, count: number, shown: DoubtShown): string {
-  const what = [head.campaign, head.environment, head.occurrence].map(safeLine).join(' · ');
-  const said = shown.resolved ? `${countOf(count, 'doubt')} resolved` : `${countOf(count, 'recipient')} in doubt`;
-  return `${bold(what, shown)}\nRun ${safeLine(head.run)}: ${said}.\n`;
-}
-
 /** Recipients in doubt, or their resolutions, as aligned lines; references and lines are never cut. */
 export function doubtTable(
   rows: readonly Doubt[],
   shown: Pick<DoubtShown, 'full' | 'resolved' | 'width' | 'timeZone'>,
   below: (row: number) => string = () => '',
 ): string {
-  const columns = columnsOf(shown).filter(
-    ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
-  );
-  const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
-  return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2, below });
+  const width = shown.full ? Number.POSITIVE_INFINITY : shown.width;
+  return itemTable(rows, columnsOf(shown), { width, indent: 2, below });
 }
 
 /** As `doubtTable`, with a line below each row that has more: the answer of the API, or who resolved it and why. */
@@ -75,7 +69,9 @@ function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   return doubtTable(rows, shown, (index) => {
     const doubt = rows[index];
     if (doubt === undefined) return '';
-    const more = shown.resolved ? resolution(doubt, shown.full) : answer(doubt, shown.full);
+    const { resolvedBy, note } = doubt;
+    const why = note === null ? '' : `: ${shown.full ? note : maskText(note)}`;
+    const more = shown.resolved ? `by ${resolvedBy}${why}` : answer(doubt, shown.full);
     return more === null ? '' : `${BELOW}${cut(safeLine(more), room)}\n`;
   });
 }
@@ -88,49 +84,36 @@ function answer({ error, to }: Doubt, full: boolean): string | null {
   return maskText(error.replaceAll(to, mask(to)).replaceAll(digits, mask(digits)));
 }
 
-function resolution({ resolvedBy, note }: Doubt, full: boolean): string | null {
-  return note === null ? `by ${resolvedBy}` : `by ${resolvedBy}: ${full ? note : maskText(note)}`;
-}
-
 const BELOW = ' '.repeat(8);
 
-interface DoubtColumn extends Column {
-  readonly cell: (doubt: Doubt, full: boolean) => string;
-  /** The table has the column only if a row wants it. */
-  readonly wanted?: (doubt: Doubt, full: boolean) => boolean;
-}
-
-const LINE: DoubtColumn = { title: 'line', align: 'right', cell: ({ line }) => String(line) };
-const ADDRESS: DoubtColumn = {
-  title: 'address',
-  cell: ({ to }, full) => (full ? (to ?? '') : mask(to ?? '')),
-};
-const KEY: DoubtColumn = {
-  title: 'key',
-  cell: ({ key }) => key ?? '',
-  wanted: ({ key, to }, full) => full && key !== to,
-};
-const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference ?? '' };
-/** Shown if a message of a fallback is in doubt; a short title, because the 80 columns are full. */
-const CHANNEL: DoubtColumn = {
-  title: 'via',
-  shrink: true,
-  cell: ({ channel }) => channel,
-  wanted: ({ step }) => step > 0,
-};
-const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
-
-function columnsOf({ resolved, timeZone }: Pick<DoubtShown, 'resolved' | 'timeZone'>): readonly DoubtColumn[] {
+function columnsOf({
+  resolved,
+  full,
+  timeZone,
+}: Pick<DoubtShown, 'resolved' | 'full' | 'timeZone'>): readonly ItemColumn<Doubt>[] {
   const wall = createWallTime(timeZone);
   const time = (at: string | null): string => (at === null ? '' : wall(at));
-  if (resolved) {
-    const verdict: DoubtColumn = { title: 'resolved', cell: ({ verdict }) => verdict ?? '' };
-    const on: DoubtColumn = { title: `on (${timeZone})`, cell: ({ resolvedAt }) => time(resolvedAt) };
-    return [LINE, ADDRESS, KEY, CHANNEL, REASON, verdict, on];
-  }
-  const sent: DoubtColumn = { title: `sent (${timeZone})`, cell: ({ since }) => time(since) };
-  const status = { cell: ({ reason, httpStatus }: Doubt) => [reason, httpStatus].filter((x) => x !== null).join(' ') };
-  return [LINE, ADDRESS, KEY, CHANNEL, REFERENCE, sent, { ...REASON, shrink: true, ...status }];
+  const whole = ({ reason, httpStatus }: Doubt) => [reason, httpStatus].filter((x) => x !== null).join(' ');
+  const first: readonly ItemColumn<Doubt>[] = [
+    { title: 'line', align: 'right', cell: ({ line }) => String(line) },
+    { title: 'address', cell: ({ to }) => (full ? (to ?? '') : mask(to ?? '')) },
+    { title: 'key', cell: ({ key }) => key ?? '', wanted: ({ key, to }) => full && key !== to },
+    // Shown if a message of a fallback is in doubt; a short title, because the 80 columns are full.
+    { title: 'via', shrink: true, cell: ({ channel }) => channel, wanted: ({ step }) => step > 0 },
+  ];
+  return resolved
+    ? [
+        ...first,
+        { title: 'reason', cell: ({ reason }) => reason ?? '' },
+        { title: 'resolved', cell: ({ verdict }) => verdict ?? '' },
+        { title: `on (${timeZone})`, cell: ({ resolvedAt }) => time(resolvedAt) },
+      ]
+    : [
+        ...first,
+        { title: 'reference', cell: ({ reference }) => reference ?? '' },
+        { title: `sent (${timeZone})`, cell: ({ since }) => time(since) },
+        { title: 'reason', shrink: true, cell: whole },
+      ];
 }
 
 /** How to find out their outcome, and the command for each answer. */

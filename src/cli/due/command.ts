@@ -139,7 +139,9 @@ const SHOWN = 20;
 
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
-  const missed = item.missed === null ? '' : ` Missed before it: ${missedWords(item.missed)}.`;
+  const { count = 0, first, last } = item.missed ?? {};
+  const instants = count === 1 ? first : `${count} instants, ${first} to ${last}`;
+  const missed = item.missed === null ? '' : ` Missed before it: ${instants}.`;
   const command = sendCommand(
     { environment, occurrence: item.occurrence ?? 'once' },
     calledHere(item.campaign, item.file),
@@ -187,10 +189,6 @@ function sentWords(result: DueItem['result'], environment: string): string {
   const all = countOf(result.report.totals.recipients, 'recipient');
   const why = reasonCounts(result.report, 'skipped');
   return `nothing was sent to ${environment}: ${why === '' ? 'the list has no rows' : `${all} skipped (${why})`}`;
-}
-
-function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): string {
-  return count === 1 ? first : `${count} instants, ${first} to ${last}`;
 }
 
 /** The last lines: that nothing was due, and what is next; that some campaigns were not checked, or replies wait. */

@@ -48,7 +48,11 @@ async function answerTo([first, ...rest]: readonly string[], program: Command, s
   const places = page !== undefined || kind !== undefined ? [] : placesOf(name);
   const [place = page] = places;
   if (place === undefined) throw unknown(name, kind, pages, kind === undefined ? program.commands : []);
-  return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
+  if (places.length <= 1) return pageText(place.markdown, shown);
+  return `It is in these guides:\n\n${listed(
+    places.map(({ guide, title }) => [guide, title]),
+    shown,
+  )}`;
 }
 
 interface Kind {
@@ -61,7 +65,15 @@ interface Kind {
 
 /** By the word before its name. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  guide: { name: 'guide', pages: guides, all: list },
+  guide: {
+    name: 'guide',
+    pages: guides,
+    all: (shown) =>
+      listed(
+        guides().map(({ name, title }) => [name, title]),
+        shown,
+      ),
+  },
   provider: {
     name: 'provider',
     hint: '`handbill help providers` lists them, `handbill help wire` shows how to write a file for another API.',
@@ -70,13 +82,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-function listPlaces(places: ReturnType<typeof placesOf>, { width }: Shown): string {
-  const rows = places.map(({ guide, title }) => [guide, title]);
-  return `It is in these guides:\n\n${table(rows, [{}, { shrink: true }], { width, indent: 2 })}\nhandbill help guide NAME shows one.\n`;
-}
-
-function list({ width }: Shown): string {
-  const rows = guides().map(({ name, title }) => [name, title]);
+function listed(rows: readonly (readonly string[])[], { width }: Shown): string {
   return `${table(rows, [{}, { shrink: true }], { width, indent: 2 })}\nhandbill help guide NAME shows one.\n`;
 }
 

@@ -40,15 +40,14 @@ export async function importFiles(files: readonly string[], given: FromFlags, co
   if (given.dryRun !== true) await sayLedger(context, given.ledger);
 }
 
-type Noted = 'dryRun' | 'doubtsResolved' | 'suppressed' | 'lifted' | 'files' | 'diagnostics';
-
 /** In the log. */
 export function note(
-  { dryRun, doubtsResolved, suppressed, lifted, files, diagnostics }: Pick<ReconcileResult, Noted>,
+  result: Pick<ReconcileResult, 'dryRun' | 'doubtsResolved' | 'suppressed' | 'lifted' | 'files' | 'diagnostics'>,
   { telemetry }: Pick<CommandContext, 'telemetry'>,
 ): void {
+  const { dryRun, doubtsResolved, suppressed, lifted, files, diagnostics } = result;
   if (telemetry === undefined) return;
-  const sum = (name: 'reports' | 'replies' | 'unread' | 'known'): number =>
+  const sum = (name: 'reports' | 'replies' | 'unread' | 'known') =>
     files.reduce((total, file) => total + file[name], 0);
   const counts = { reports: sum('reports'), replies: sum('replies'), unread: sum('unread'), known: sum('known') };
   const fields = { ...counts, suppressed: suppressed.length, lifted: lifted.length, dryRun, doubtsResolved };
@@ -89,17 +88,13 @@ function reconcileText(result: TakenFiles): string {
 export function fileLine({ file, events, reports, replies, unread, known }: ReconciledFile): string {
   if (events === 0) return `${file}: no events.`;
   const added = [
-    ...counted(reports, 'delivery report', 'delivery reports'),
-    ...counted(replies, 'reply', 'replies'),
-    ...counted(unread, 'event that is neither', 'events that are neither'),
+    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
+    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
+    ...(unread === 0 ? [] : [countOf(unread, 'event that is neither', 'events that are neither')]),
   ];
   const isOne = reports + replies + unread === 1;
   const fresh = added.length === 0 ? 'nothing is new' : `${listWithAnd(added)} ${isOne ? 'is' : 'are'} new`;
   return `${file}: ${fresh}${known === 0 ? '' : `, ${countOf(known, 'event')} known already`}.`;
-}
-
-function counted(count: number, one: string, several: string): readonly string[] {
-  return count === 0 ? [] : [countOf(count, one, several)];
 }
 
 export function addressLines(says: string, addresses: readonly string[]): readonly string[] {

@@ -13,7 +13,7 @@ import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
-import { askYes } from '../shared/prompt.ts';
+import { yesOr } from '../shared/prompt.ts';
 
 const FLAGS = {
   erase: { flag: '--erase', says: 'take the person out of the ledger for good, and never send to the address again' },
@@ -55,12 +55,7 @@ async function erase(address: string, flags: PersonFlags, context: CommandContex
   const erased = await erasePerson(address, {
     ...flags,
     ...optionsHere(context, flags.ledger),
-    confirm:
-      flags.yes === true ||
-      (async (planned) => {
-        context.err(questionText(address, planned));
-        return await askYes('Type "yes" to erase', context);
-      }),
+    confirm: yesOr(flags.yes, context, 'Type "yes" to erase', (planned) => questionText(address, planned)),
   });
   const { runs, rewritten } = erased;
   const fields = { runs: runs.length, recipients: recipientsOf(erased) };

@@ -67,7 +67,9 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   // Printed with --quiet too: the plan would be refused.
   complain(context, unknown);
   if (unknown.length === 0 && plan.signatures !== undefined) {
-    for (const one of await uncounted(plan, environment, context)) context.err(`${one}\n`);
+    // Signatures that will not count where the plan is sent to.
+    const judgement = await judgePlan(environment, plan, { env, nowMs: now() });
+    for (const one of judgement?.refused ?? []) context.err(`${safeLine(`Beware: ${one}`)}\n`);
   }
   if (flags.output === undefined || flags.quiet === true) return;
   context.err(`${summary(plan, environment, flags.output)}\n`);
@@ -97,12 +99,6 @@ function isOfEach(flags: PlanFlags): flags is PlanFlags & { readonly standing: t
   }
   if (flags.until === undefined) throw refuse(untilMissing());
   return true;
-}
-
-/** Signatures that will not count where the plan is sent to. */
-async function uncounted(plan: AnyPlanFile, environment: Environment, context: CommandContext) {
-  const judgement = await judgePlan(environment, plan, { env: context.env, nowMs: context.now() });
-  return (judgement?.refused ?? []).map((sentence) => safeLine(`Beware: ${sentence}`));
 }
 
 function summary(planFile: AnyPlanFile, environment: Environment, file: string): string {

@@ -14,7 +14,7 @@ import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
-import { isWanted, PREVIEW_FORMATS, previewWriter } from './formats.ts';
+import { isWanted, PREVIEW_FORMATS, WRITERS } from './formats.ts';
 
 const FLAGS = {
   ...PREVIEW,
@@ -67,7 +67,7 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
   try {
     const limit = flags.limit ?? (flags.format === 'text' ? 20 : null);
     const choice = { limit, key, line, width: context.tableWidth ?? context.width };
-    const chunks = previewWriter(flags.format)({ ...shown, batches: watched() }, choice);
+    const chunks = WRITERS[flags.format]({ ...shown, batches: watched() }, choice);
     // With --quiet the list is still read: the command prints what is wrong in it.
     await writeResult(chunks, flags, flags.quiet === true ? { ...context, out: () => undefined } : context);
     const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();

@@ -1,6 +1,6 @@
 import { describeContent } from '../../content/describe.ts';
 import type { Diagnostic } from '../../errors.ts';
-import type { Decision, JsonObject, SendDecision, SendRequest, Step, StepMessage, Variables } from '../../model.ts';
+import type { Decision, JsonObject, SendDecision, Step, StepMessage, Variables } from '../../model.ts';
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { changedText, countOf } from '../../report/words.ts';
@@ -22,16 +22,12 @@ interface PreviewChoice {
 
 type Writer = (preview: PreviewRows, choice: PreviewChoice) => AsyncGenerator<string>;
 
-const WRITERS: Readonly<Record<PreviewFormat, Writer>> = {
+export const WRITERS: Readonly<Record<PreviewFormat, Writer>> = {
   text: writeText,
   json: writeJson,
-  jsonl: writeJsonl,
+  jsonl: (preview, choice) => records(preview, choice, (one) => `${one}\n`),
   html: writeHtml,
 };
-
-export function previewWriter(format: PreviewFormat): Writer {
-  return WRITERS[format];
-}
 
 /** Whether it is the row that `--key` or `--line` names; without them, every one is. */
 export function isWanted({ decision }: Previewed, { key, line }: Pick<PreviewChoice, 'key' | 'line'>): boolean {
@@ -62,7 +58,7 @@ async function* writeHtml(preview: PreviewRows, choice: PreviewChoice): AsyncGen
  */
 const PIECE_CHARACTERS = 16 * 1024;
 
-async function* writeJsonl(preview: PreviewRows, choice: PreviewChoice): AsyncGenerator<string> {
+async function* records(preview: PreviewRows, choice: PreviewChoice, written: (record: string) => string) {
   for await (const rows of chosen(preview, choice)) {
     let text = '';
     for (const row of rows) {
@@ -70,7 +66,7 @@ async function* writeJsonl(preview: PreviewRows, choice: PreviewChoice): AsyncGe
         yield text;
         text = '';
       }
-      text += `${record(preview, row)}\n`;
+      text += written(record(preview, row));
     }
     yield text;
   }
@@ -88,19 +84,12 @@ async function* writeJson(preview: PreviewRows, choice: PreviewChoice): AsyncGen
     ...(campaign.recipients.sampled === undefined ? {} : { sample: campaign.recipients.file }),
   };
   yield `${jsonText(head).slice(0, -1)},"decisions":[`;
-  let first = true;
-  for await (const rows of chosen(preview, choice)) {
-    let text = '';
-    for (const row of rows) {
-      if (text.length > PIECE_CHARACTERS) {
-        yield text;
-        text = '';
-      }
-      text += `${first ? '\n' : ',\n'}${record(preview, row)}`;
-      first = false;
-    }
-    yield text;
-  }
+  let between = '\n';
+  yield* records(preview, choice, (one) => {
+    const text = `${between}${one}`;
+    between = ',\n';
+    return text;
+  });
   yield `\n],"estimate":${jsonText(preview.result().estimate)}}\n`;
 }
 
@@ -140,12 +129,10 @@ function ruleFacts(decision: Decision) {
 
 function requestOf({ request, sharedWith }: Previewed): string {
   if (sharedWith !== null) return `{"sharedWithLine":${sharedWith}}`;
-  return request === null ? 'null' : requestText(request);
-}
-
-/** The body of a form is a text; one of JSON has its very bytes. */
-function requestText({ form, body }: SendRequest): string {
-  const { url, contentType } = form;
+  if (request === null) return 'null';
+  const { url, contentType } = request.form;
+  // The body of a form is a text; one of JSON has its very bytes.
+  const { body } = request;
   const said = contentType === 'application/json' ? body : jsonText(body);
   return `{"method":"POST","url":${jsonText(url)},"headers":{"content-type":"${contentType}"},"body":${said}}`;
 }

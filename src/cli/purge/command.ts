@@ -6,9 +6,9 @@ import { optionsHere } from '../../operations/project.ts';
 import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
-import { type Column, table } from '../../util/table.ts';
+import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
-import { askYes } from '../shared/prompt.ts';
+import { yesOr } from '../shared/prompt.ts';
 
 const FLAGS = {
   ...PURGE,
@@ -33,25 +33,12 @@ async function run(flags: PurgeFlags, context: CommandContext): Promise<void> {
   const result = await purge({
     ...flags,
     ...optionsHere(context, flags.ledger),
-    confirm:
-      flags.yes === true ||
-      (async (question) => {
-        context.err(purgeQuestion(question, context.width));
-        return await askYes('Type "yes" to purge', context);
-      }),
+    confirm: yesOr(flags.yes, context, 'Type "yes" to purge', (question) => purgeQuestion(question, context.width)),
   });
   const exit = purgeExit(result);
   const { dryRun, purged, left } = result;
-  context.telemetry?.note(
-    'info',
-    'purged',
-    `Personal data of ${purged.length} runs ${dryRun ? 'would be' : 'was'} taken out.`,
-    {
-      dryRun,
-      runs: purged.length,
-      left: left.length,
-    },
-  );
+  const message = `Personal data of ${purged.length} runs ${dryRun ? 'would be' : 'was'} taken out.`;
+  context.telemetry?.note('info', 'purged', message, { dryRun, runs: purged.length, left: left.length });
   if (exit !== EXIT.done) context.exit(exit);
   if (flags.quiet === true && exit === EXIT.done) return;
   await context.out(
@@ -169,23 +156,14 @@ const REWRITTEN: Readonly<Record<'done' | 'in-use' | 'no-room', string>> = {
 };
 
 function runsTable(runs: readonly PurgedRun[], width: number): string {
-  if (runs.length === 0) return '';
-  const rows = runs.map(({ run, environment, occurrence, lastActivity, recipients, open }) => [
-    run,
-    environment,
-    occurrence,
-    instant(lastActivity).slice(0, '2026-11-21'.length),
-    number(recipients),
-    open === 0 ? '' : number(open),
-  ]);
-  return table(rows, COLUMNS, { width, indent: 2 });
+  return runs.length === 0 ? '' : itemTable(runs, COLUMNS, { width, indent: 2 });
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'run' },
-  { title: 'environment', shrink: true },
-  { title: 'occurrence', shrink: true },
-  { title: 'last touched' },
-  { title: 'recipients', align: 'right' },
-  { title: 'open', align: 'right' },
+const COLUMNS: readonly ItemColumn<PurgedRun>[] = [
+  { title: 'run', cell: ({ run }) => run },
+  { title: 'environment', shrink: true, cell: ({ environment }) => environment },
+  { title: 'occurrence', shrink: true, cell: ({ occurrence }) => occurrence },
+  { title: 'last touched', cell: ({ lastActivity }) => instant(lastActivity).slice(0, '2026-11-21'.length) },
+  { title: 'recipients', align: 'right', cell: ({ recipients }) => number(recipients) },
+  { title: 'open', align: 'right', cell: ({ open }) => (open === 0 ? '' : number(open)) },
 ];

@@ -4,7 +4,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { type Column, displayWidth, table, wrap } from '../../util/table.ts';
+import { displayWidth, type ItemColumn, itemTable, wrap } from '../../util/table.ts';
 
 export interface RepliesShown {
   readonly width: number;
@@ -42,27 +42,28 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
 
 function replyTable(replies: readonly ReceivedReply[], { full, width, timeZone }: RepliesShown): string {
   const wall = createWallTime(timeZone);
-  const texts = replies.map((reply) => textOf(reply, full));
-  const rows = replies.map((reply, i) => [
-    String(reply.id),
-    wall(reply.at ?? reply.receivedAt).slice(0, '2026-11-21 09:00'.length),
-    full ? reply.from : mask(reply.from),
+  const timeOf = ({ at, receivedAt }: ReceivedReply) => wall(at ?? receivedAt).slice(0, '2026-11-21 09:00'.length);
+  const columns: readonly ItemColumn<ReceivedReply>[] = [
+    { title: 'id', align: 'right', cell: ({ id }) => String(id) },
+    { title: `written (${timeZone})`, cell: timeOf },
+    { title: 'from', cell: ({ from }) => (full ? from : mask(from)) },
     // An opt-out says what it is about, where that is a topic.
-    reply.optsOutOf === null || reply.optsOutOf === 'everything'
-      ? reply.meaning
-      : `${reply.meaning} of ${reply.optsOutOf}`,
-    reply.campaign ?? '',
-    texts[i] ?? '',
-  ]);
-  const columns = columnsOf(timeZone);
-  const whole = table(rows, columns, { width: Number.POSITIVE_INFINITY });
+    {
+      title: 'meaning',
+      cell: ({ meaning, optsOutOf }) =>
+        `${meaning}${(optsOutOf ?? 'everything') === 'everything' ? '' : ` of ${optsOutOf}`}`,
+    },
+    { title: 'campaign', shrink: true, cell: ({ campaign }) => campaign ?? '' },
+    { title: 'text', shrink: true, cell: (reply) => textOf(reply, full) },
+  ];
+  const whole = itemTable(replies, columns, { width: Number.POSITIVE_INFINITY });
   // A narrow terminal has no room for a text beside the other columns.
   if (full || whole.split('\n').every((line) => displayWidth(line) <= width)) return whole;
   const below = (row: number): string =>
-    wrap(texts[row] ?? '', Math.max(20, width - 4))
+    wrap(textOf(replies[row] ?? { text: '' }, full), Math.max(20, width - 4))
       .map((line) => `    ${line}\n`)
       .join('');
-  return table(rows, columns.slice(0, -1), { width, below });
+  return itemTable(replies, columns.slice(0, -1), { width, below });
 }
 
 /** On one line, without control characters of a terminal. */
@@ -70,12 +71,3 @@ export function textOf({ text: written }: Pick<ReceivedReply, 'text'>, full: boo
   const line = safeLine(written.replace(/\s+/gu, ' ').trim());
   return full ? line : maskText(line);
 }
-
-const columnsOf = (timeZone: string): readonly Column[] => [
-  { title: 'id', align: 'right' },
-  { title: `written (${timeZone})` },
-  { title: 'from' },
-  { title: 'meaning' },
-  { title: 'campaign', shrink: true },
-  { title: 'text', shrink: true },
-];

@@ -11,9 +11,9 @@ import { pauseText, reportedPause } from '../../report/pause-words.ts';
 import { countOf, number } from '../../report/words.ts';
 import { soonText } from '../../schedule/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
-import { type Column, table } from '../../util/table.ts';
+import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
-import { askYes } from '../shared/prompt.ts';
+import { yesOr } from '../shared/prompt.ts';
 
 const LIST_FLAGS = {
   commit: {
@@ -75,15 +75,10 @@ function configureClose(command: Command, context: CommandContext): void {
   addOptions(close, CLOSE_FLAGS, context).action(async (run: string, given: FlagsOf<typeof CLOSE_FLAGS>) => {
     const { skipped, report } = await closeRun(run, {
       ...optionsHere(context, given.ledger),
-      confirm:
-        given.yes === true ||
-        (async (asked) => {
-          const { pending, deferred } = asked.totals;
-          context.err(
-            `${closeText(asked, `is ${asked.state}`)} ${countOf(pending + deferred, 'recipient')} will be skipped.\n`,
-          );
-          return await askYes('Type "yes" to close it', context);
-        }),
+      confirm: yesOr(given.yes, context, 'Type "yes" to close it', (asked) => {
+        const left = countOf(asked.totals.pending + asked.totals.deferred, 'recipient');
+        return `${closeText(asked, `is ${asked.state}`)} ${left} will be skipped.\n`;
+      }),
     });
     const { totals } = report;
     const isClosed = report.closedAt !== undefined;
@@ -129,7 +124,8 @@ function runsTable(
     return ms === undefined ? '' : `until ${clock(ms)}`;
   };
   const doubts = runs.some(({ totals }) => totals.inDoubt > 0);
-  const differ = (of: (run: Report) => string): boolean => isWhole || new Set(runs.map(of)).size > 1;
+  const differ = (name: 'environment' | 'occurrence') => () =>
+    isWhole || new Set(runs.map((run) => run[name])).size > 1;
   const right = { align: 'right' as const };
   const done = ({ totals }: Report): string => `${number(totals.accepted)}/${number(totals.recipients)}`;
   const inDoubt = ({ totals }: Report): string => (totals.inDoubt === 0 ? '' : number(totals.inDoubt));
@@ -137,32 +133,29 @@ function runsTable(
     isWhole || counts.get(campaign)?.length !== 1 ? run : campaign;
   const style = (cell: string, row: number): string =>
     colour ? styleText(STYLES[runs[row]?.state ?? 'running'], cell, { validateStream: false }) : cell;
-  const all: readonly (readonly [cell: (run: Report) => string, column: Column, isShown?: boolean])[] = [
-    [({ state }) => state, { title: 'state', style }],
-    [nameOf, { title: 'run' }],
-    [environmentOf, { title: 'environment', shrink: true, drop: 2 }, differ(environmentOf)],
-    // `--occurrence` takes an instant without its seconds too.
-    [
-      (run) => (isWhole ? occurrenceOf(run) : occurrenceOf(run).replace(/:00Z$/, 'Z')),
-      { title: 'occurrence', drop: 1 },
-      differ(occurrenceOf),
-    ],
-    [({ startedAt }) => clock(Date.parse(startedAt)), { title: 'started' }],
-    [doneShare, { title: 'done', ...right }],
-    [untilOf, { title: 'ends' }, endsMs.size > 0],
-    [done, { title: 'accepted', ...right, drop: 3 }],
+  // `--occurrence` takes an instant without its seconds too.
+  const occurrenceOf = ({ occurrence }: Report) => (isWhole ? occurrence : occurrence.replace(/:00Z$/, 'Z'));
+  const columns: readonly ItemColumn<Report>[] = [
+    { title: 'state', style, cell: ({ state }) => state },
+    { title: 'run', cell: nameOf },
+    {
+      title: 'environment',
+      shrink: true,
+      drop: 2,
+      cell: ({ environment }) => environment,
+      wanted: differ('environment'),
+    },
+    { title: 'occurrence', drop: 1, cell: occurrenceOf, wanted: differ('occurrence') },
+    { title: 'started', cell: ({ startedAt }) => clock(Date.parse(startedAt)) },
+    { title: 'done', ...right, cell: doneShare },
+    { title: 'ends', cell: untilOf, wanted: () => endsMs.size > 0 },
+    { title: 'accepted', ...right, drop: 3, cell: done },
     withCommits
-      ? [({ commits = [] }) => shortCommits(commits), { title: 'commit' }]
-      : [inDoubt, { title: 'in doubt', ...right }, isWhole || doubts],
+      ? { title: 'commit', cell: ({ commits = [] }) => shortCommits(commits) }
+      : { title: 'in doubt', ...right, cell: inDoubt, wanted: () => isWhole || doubts },
   ];
-  const shown = all.filter(([, , isShown = true]) => isShown);
-  const rows = runs.map((run) => shown.map(([cell]) => cell(run)));
-  const columns = shown.map(([, column]) => column);
-  return `${table(rows, columns, { width })}${doubts ? IN_DOUBT : ''}`;
+  return `${itemTable(runs, columns, { width })}${doubts ? IN_DOUBT : ''}`;
 }
-
-const environmentOf = ({ environment }: Report): string => environment;
-const occurrenceOf = ({ occurrence }: Report): string => occurrence;
 
 /** The share of those who are to be sent to: recipients that a rule leaves out are no progress. */
 function doneShare({ totals: { recipients, skipped, deferred, pending } }: Report): string {

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
+import type { Confirm } from '../../operations/options.ts';
 import { safe, safeLine } from '../../util/escape.ts';
 import { createScreen, type Screen } from './screen.ts';
 
@@ -196,6 +197,20 @@ async function askPlainly(
  */
 export async function askYes(question: string, context: PromptContext, stopped?: AbortSignal): Promise<boolean> {
   return /^y(es)?$/.test((await askLine(question, context, stopped)).trim());
+}
+
+/** `--yes`, or the answer of `askYes` after `text` of what is about to be done. */
+export function yesOr<Question>(
+  yes: boolean | undefined,
+  context: PromptContext,
+  prompt: string,
+  text: (question: Question) => string,
+): Confirm<Question> {
+  if (yes === true) return true;
+  return async (question) => {
+    context.err(text(question));
+    return await askYes(prompt, context);
+  };
 }
 
 /** Asks on the terminal for a line, in lower case; empty without a terminal, or when it is closed or `stopped`. */

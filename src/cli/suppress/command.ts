@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
+import type { Diagnostic } from '../../errors.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
 import type { UnreachableAddress } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
@@ -107,39 +108,35 @@ export function configure(command: Command, context: CommandContext): void {
 
 async function addAll(raw: readonly string[], flags: FlagsOf<typeof ADD_FLAGS>, context: CommandContext) {
   const { reason } = flags;
-  const {
-    added,
-    known,
-    warnings = [],
-  } = await addSuppressions(raw, { ...flags, ...optionsHere(context, flags.ledger) });
-  complain(context, warnings);
+  const { added, known, warnings } = await addSuppressions(raw, { ...flags, ...optionsHere(context, flags.ledger) });
   const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
-  if (flags.quiet === true) return;
-  await context.out(`${plural(added)} suppressed.${before}\n`);
-  await sayLedger(context, flags.ledger);
+  await tell(`${plural(added)} suppressed.${before}`, warnings, flags, context);
 }
 
 async function removeAll(raw: readonly string[], given: FlagsOf<typeof REMOVE_FLAGS>, context: CommandContext) {
-  const {
-    removed,
-    absent,
-    warnings = [],
-  } = await removeSuppressions(raw, { ...given, ...optionsHere(context, given.ledger) });
-  complain(context, warnings);
+  const options = { ...given, ...optionsHere(context, given.ledger) };
+  const { removed, absent, warnings } = await removeSuppressions(raw, options);
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
-  if (given.quiet === true) return;
-  await context.out(`${plural(removed)} removed.${rest}\n`);
-  await sayLedger(context, given.ledger);
+  await tell(`${plural(removed)} removed.${rest}`, warnings, given, context);
 }
 
 async function importFile(written: string, given: FlagsOf<typeof CHANGED>, context: CommandContext): Promise<void> {
-  const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsHere(context, given.ledger));
-  complain(context, warnings);
-  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
-  if (given.quiet === true) return;
-  await context.out(said);
-  await sayLedger(context, given.ledger);
+  const { file, entries, added, warnings } = await importSuppressions(written, optionsHere(context, given.ledger));
+  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.`;
+  await tell(said, warnings, given, context);
+}
+
+async function tell(
+  said: string,
+  warnings: readonly Diagnostic[] | undefined,
+  { quiet, ledger }: FlagsOf<typeof CHANGED>,
+  context: CommandContext,
+): Promise<void> {
+  complain(context, warnings ?? []);
+  if (quiet === true) return;
+  await context.out(`${said}\n`);
+  await sayLedger(context, ledger);
 }
 
 function plural(count: number): string {

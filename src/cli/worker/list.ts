@@ -5,7 +5,7 @@ import { optionsHere, withLedger } from '../../operations/project.ts';
 import { duration, number } from '../../report/words.ts';
 import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
 import { jsonText } from '../../util/escape.ts';
-import { type Column, table } from '../../util/table.ts';
+import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 
 const FLAGS = {
@@ -34,22 +34,15 @@ export function configureList(worker: Command, context: CommandContext): void {
 
 function workersTable(workers: readonly WorkerShown[], nowMs: number, width: number): string {
   if (workers.length === 0) return 'No worker is there. `handbill worker` makes this machine one.\n';
-  const rows = workers.map(({ host, pid, joinedAt, alive, run, shards, rows: count, posted }) => [
-    `${host} ${pid}`,
-    duration(Math.max(0, nowMs - Date.parse(joinedAt))),
-    alive ? (run === null ? 'waits' : 'sends') : 'not heard of',
-    run === null ? '' : run.run,
-    shards.length === 0 ? '' : `${shards.join(' ')} (${number(count)} rows)`,
-    posted === 0 ? '' : number(posted),
-  ]);
-  return table(rows, COLUMNS, { width });
+  const stateOf = ({ alive, run }: WorkerShown) => (alive ? (run === null ? 'waits' : 'sends') : 'not heard of');
+  const shardsOf = ({ shards, rows }: WorkerShown) => `${shards.join(' ')} (${number(rows)} rows)`;
+  const columns: readonly ItemColumn<WorkerShown>[] = [
+    { title: 'worker', cell: ({ host, pid }) => `${host} ${pid}` },
+    { title: 'since', cell: ({ joinedAt }) => duration(Math.max(0, nowMs - Date.parse(joinedAt))) },
+    { title: 'state', cell: stateOf },
+    { title: 'run', shrink: true, cell: ({ run }) => run?.run ?? '' },
+    { title: 'shards', shrink: true, cell: (one) => (one.shards.length === 0 ? '' : shardsOf(one)) },
+    { title: 'requests', align: 'right', cell: ({ posted }) => (posted === 0 ? '' : number(posted)) },
+  ];
+  return itemTable(workers, columns, { width });
 }
-
-const COLUMNS: readonly Column[] = [
-  { title: 'worker' },
-  { title: 'since' },
-  { title: 'state' },
-  { title: 'run', shrink: true },
-  { title: 'shards', shrink: true },
-  { title: 'requests', align: 'right' },
-];
