@@ -112,7 +112,13 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
 export type DueEvent =
   | { readonly kind: 'due'; readonly environment: string }
   | { readonly kind: 'fetched'; readonly fetched: FetchedReports }
-  | { readonly kind: 'campaign'; readonly campaign: Campaign; readonly environment: string }
+  /** `sends`: the occurrences of it that this call goes on to send, in order. */
+  | {
+      readonly kind: 'campaign';
+      readonly campaign: Campaign;
+      readonly environment: string;
+      readonly sends: readonly string[];
+    }
   | { readonly kind: 'item'; readonly item: DueItem; readonly environment: string }
   /** Occurrences of the last 31 days that were missed. */
   | { readonly kind: 'missed'; readonly missed: readonly MissedOccurrence[]; readonly environment: string };
@@ -353,7 +359,9 @@ async function* stepsOf(
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
   const dryRun = options.dryRun === true;
-  options.onEvent?.({ kind: 'campaign', campaign, environment });
+  const begin = (sends: readonly string[]): void => {
+    options.onEvent?.({ kind: 'campaign', campaign, environment, sends });
+  };
   const following = 'clock' in one ? one.clock.next(nowMs) : null;
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const { name, file, schedule } = campaign;
@@ -382,10 +390,12 @@ async function* stepsOf(
         : chooseFollowUps({ ...facts, afterMs: one.after.wait.ms, followed: known.followed });
     };
   } catch (error) {
+    begin([]);
     yield { ...about, ...failure(error) };
     return;
   }
   const steps = choose(nowMs);
+  begin(steps.filter(isToSend).map(({ occurrence }) => occurrence));
   const isAhead = nowMs > options.now();
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: pausedWarning(pause) };
   for (const chosen of steps) {

@@ -168,7 +168,7 @@ interface Part {
   readonly one: Scheduled | Following;
   /** When a call can do anything for it, in ms since 1970. */
   readonly wakes: Set<number>;
-  /** Calls of `due` that have not come to it yet. */
+  /** Occurrences that calls of `due` have not come to yet; one of it where that is not known. */
   queued: number;
 }
 
@@ -221,7 +221,6 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
     const due = parts.filter((part) => part.queued > 0 || isDue(part));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
-    // Another call sends what this one does not come to, because its first campaign takes long.
     if (due.length > 1) askAt(nowMs + everyMs);
     time
       .hold(() => callDue(due))
@@ -231,6 +230,14 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   };
   const callDue = async (chosen: readonly Part[]): Promise<void> => {
     let current: Part | null = null;
+    let sends: readonly string[] = [];
+    /** Of the current campaign; another call sends what this one does not come to, because what is before takes long. */
+    let later = 0;
+    const leave = (count: number): void => {
+      if (current !== null) current.queued += count - later;
+      later = count;
+      if (later > 0) askAt((Math.floor(time.nowMs / everyMs) + 1) * everyMs);
+    };
     for (const part of chosen) {
       for (const ms of part.wakes) if (ms <= time.nowMs) part.wakes.delete(ms);
       part.queued += 1;
@@ -261,14 +268,18 @@ async function play(stage: Stage): Promise<readonly Said[]> {
           rehearsal,
           onEvent(event) {
             if (event.kind === 'campaign') {
+              leave(0);
+              sends = event.sends;
               current = chosen.find(({ one }) => one.campaign.file === event.campaign.file) ?? null;
               if (current !== null && left.delete(current)) current.queued -= 1;
+              leave(Math.max(0, sends.length - 1));
             }
             if (event.kind === 'started' && current !== null)
               wakeFollowers(current, event.run.startedAtMs ?? time.nowMs);
             if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
+            if (later > 0 && sends.includes(event.item.occurrence ?? '')) leave(later - 1);
             if (current === null) return;
             plan(current, event.item);
             // Its first message may go out long after its first start: the same call then begins what follows it.
@@ -278,6 +289,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
         },
       );
     } finally {
+      leave(0);
       for (const part of left) part.queued -= 1;
     }
   };

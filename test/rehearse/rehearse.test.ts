@@ -94,6 +94,19 @@ describe('the coming days', () => {
     ]);
   });
 
+  test('of two occurrences that wait for the same window, the next call sends the second one while the first one is sent', async () => {
+    using project = createProject(
+      campaign(
+        'slow',
+        'schedule: { cron: "0 6,7 * * *", timeZone: UTC }\nsend: { rate: 6/h, window: { from: 09:00, to: 20:00, timeZone: UTC } }',
+      ),
+    );
+    expect(brief(await play(project, { days: 1, everyMs: 30 * 60_000 }))).toEqual([
+      'slow finished 30T09:00 30T10:50 12',
+      'slow finished 30T09:30 30T11:20 12',
+    ]);
+  });
+
   test('a follow-up begins while the campaign before it is being sent', async () => {
     using project = createProject({
       ...campaign('slow', `${DAILY}\nsend: { rate: 6/h }`),
