@@ -231,7 +231,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   const callDue = async (chosen: readonly Part[]): Promise<void> => {
     let current: Part | null = null;
     let sends: readonly string[] = [];
-    /** Of the current campaign; another call sends what this one does not come to, because what is before takes long. */
+    /** How many more this call goes on to; another call sends those of them that it does not come to in time. */
     let later = 0;
     const leave = (count: number): void => {
       if (current !== null) current.queued += count - later;
