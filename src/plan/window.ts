@@ -140,7 +140,7 @@ function unknownZone(kind: AddressKind): Closed {
 
 /**
  * The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. Rules that do
- * not meet within a week in some zone, or as many days later as there are holidays, have none there: they would only
+ * not meet within a week in some zone, or as many weeks later as there are holidays, have none there: they would only
  * when clocks change.
  */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
@@ -158,7 +158,8 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
   for (const rules of allRules(window, campaign.project.windows)) {
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
       const calendars = rules.map((one) => calendarOf(one.rule, one.zone ?? zone));
-      const horizonMs = (8 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0)) * DAY_MS;
+      const weeks = 1 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0);
+      const horizonMs = (7 * weeks + 1) * DAY_MS;
       const { open, changesAtMs } = openingOf(calendars, sinceMs, horizonMs);
       // A recipient without a turn before it closed waits for the next one.
       const opensAtMs =

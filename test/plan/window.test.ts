@@ -183,7 +183,12 @@ describe('the last opening that a recipient may have waited for', () => {
       '2026-11-20T21:00Z',
       '2026-11-23T17:00Z',
     ],
-    // Holidays put an opening off by as many days.
+    // A holiday puts an opening off by a day, or by a week.
+    [
+      '{ from: 09:00, to: 20:00, timeZone: UTC, days: [mon], holidays: [2026-12-07] }',
+      '2026-11-30T20:00Z',
+      '2026-12-14T09:00Z',
+    ],
     [
       `{ from: 09:00, to: 20:00, timeZone: UTC, holidays: [${Array.from({ length: 9 }, (_, i) => `2026-12-0${i + 1}`)}] }`,
       '2026-11-30T20:00Z',
