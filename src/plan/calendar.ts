@@ -67,7 +67,7 @@ export function createCalendar(rule: WindowRule, zone: string): Calendar {
     at(ms) {
       if (isAlwaysOpen) return { open: true, changesAtMs: Number.POSITIVE_INFINITY };
       // The clock may have been set back.
-      if (day === null || ms < firstMs || ms > knownMs) knownMs = begin(ms);
+      if (day === null || ms < firstMs || ms > knownMs + HORIZON_MS) knownMs = begin(ms);
       for (;;) {
         const next = spans.find(({ toMs }) => toMs > ms);
         if (next !== undefined && next.fromMs > ms && next.fromMs < knownMs) {

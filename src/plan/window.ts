@@ -156,10 +156,13 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
     return found;
   };
   for (const rules of allRules(window, campaign.project.windows)) {
-    for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
-      const calendars = rules.map((one) => calendarOf(one.rule, one.zone ?? zone));
-      const weeks = 1 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0);
-      const horizonMs = (7 * weeks + 1) * DAY_MS;
+    const weeks = 1 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0);
+    const horizonMs = (7 * weeks + 1) * DAY_MS;
+    // The later a day begins in UTC, the later it is asked for: a calendar works out no day twice.
+    for (let hours = -12; hours <= 14; hours++) {
+      const calendars = rules.map(({ rule, zone }) =>
+        zone === null ? eastOfUtc(calendarOf(rule, 'UTC'), hours) : calendarOf(rule, zone),
+      );
       const { open, changesAtMs } = openingOf(calendars, sinceMs, horizonMs);
       // A recipient without a turn before it closed waits for the next one.
       const opensAtMs =
@@ -170,10 +173,16 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
   return last;
 }
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Zones of every whole offset. Their signs are those of POSIX: west is positive. */
-const EVERY_OFFSET: readonly string[] = Array.from({ length: 27 }, (_, i) => {
-  const west = i - 14;
-  return west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`;
-});
+/** A calendar of UTC, in a zone whose clocks are so many hours ahead of it and never change. */
+function eastOfUtc(calendar: Calendar, hours: number): Calendar {
+  const aheadMs = hours * HOUR_MS;
+  return {
+    at(ms) {
+      const { open, changesAtMs } = calendar.at(ms + aheadMs);
+      return { open, changesAtMs: changesAtMs - aheadMs };
+    },
+  };
+}
