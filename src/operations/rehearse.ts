@@ -299,12 +299,19 @@ async function play(stage: Stage): Promise<readonly Said[]> {
       if (after?.id === one.campaign.id) wake(follower, Math.max(earliestMs, startedMs + after.wait.ms));
     }
   };
+  const passed = new Set<string>();
   /** When a call can do more for the run of a campaign. */
   const plan = (part: Part, { action, why, result }: DueItem): void => {
     const report = result?.report;
-    // A later call does it: this one could not, at the very instant.
-    for (const opens of [report?.opensAt, report?.winnerAt])
-      if (opens !== undefined) wake(part, Math.max(Date.parse(opens), time.nowMs + 1));
+    for (const opens of [report?.opensAt, report?.winnerAt]) {
+      if (opens === undefined) continue;
+      const ms = Date.parse(opens);
+      // The next call does it, as this one came to it too early. Where that could not either, each hour is enough.
+      const again = `${report?.run} ${opens}`;
+      const waitMs = passed.has(again) ? HOUR_MS : 1;
+      if (ms <= time.nowMs) passed.add(again);
+      wake(part, Math.max(ms, time.nowMs + waitMs));
+    }
     const isOpen = report !== undefined && report.state !== 'finished' && report.opensAt === undefined;
     if (isOpen || (action === 'leave' && why === 'waiting')) wake(part, time.nowMs + HOUR_MS);
     const { budget } = environmentOf(part.one.campaign, environment);
