@@ -110,7 +110,8 @@ export const RUNS = {
     },
   },
   'approval-ends': {
-    cause: 'Its last day is less than a week away. After it, nothing is sent until the campaign is approved again.',
+    cause:
+      'Its last day is less than a week away, or over. After it, nothing is sent until the campaign is approved again.',
     fix: 'Have it approved until a later day, with the command that the message names, and commit the file.',
     example: null,
   },

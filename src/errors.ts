@@ -174,7 +174,7 @@ export const CODES = {
   // Plans and approval
   'plan-invalid': 'This version of handbill did not write the plan file.',
   'not-approved': 'The environment accepts approved plans only, and this plan lacks signatures.',
-  'approval-ends': 'A standing approval ends within a week.',
+  'approval-ends': 'A standing approval ends within a week, or has ended.',
   'commit-refused': 'The environment accepts only other commits, or only committed files (`git` in handbill.yaml).',
   'signing-failed': 'handbill could not sign a plan, or could not check its signatures.',
   // Runs that may not start

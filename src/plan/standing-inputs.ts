@@ -40,7 +40,7 @@ export function timeFaults(
   const lastMs = dayMs(until) ?? Number.NEGATIVE_INFINITY;
   if (nowMs >= lastMs + DAY_MS) {
     const message = `The standing approval of ${campaign.name} for ${environment} ended with ${until} (UTC).`;
-    return [problem('not-approved', message, { hint: againHint(campaign.name, environment) })];
+    return [problem('approval-ends', message, { hint: againHint(campaign.name, environment) })];
   }
   // A plan that claims to be made later does not last longer by it.
   if (lastMs - Math.min(nowMs, Date.parse(plannedAt)) <= rule.longestMs) return [];

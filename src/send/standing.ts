@@ -47,10 +47,10 @@ async function faultsOf(
   sealed: readonly InputFile[],
   options: ApprovedOptions,
 ): Promise<readonly Diagnostic[]> {
-  const early = [
-    ...timeFaults(plan, environment.approval?.standing ?? null, options.nowMs),
-    ...changedInputs(plan.inputs, sealed, 'it was approved'),
-  ];
+  // Of another state of the campaign: whether it has ended does not matter.
+  const changed = changedInputs(plan.inputs, sealed, 'it was approved');
+  if (changed.length > 0) return changed;
+  const early = timeFaults(plan, environment.approval?.standing ?? null, options.nowMs);
   if (early.length > 0) return early;
   const judgement = await judgePlan(environment, plan, options);
   if (judgement === null || judgement.approved) return [];

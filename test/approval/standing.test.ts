@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Rehearsal } from '../../src/model.ts';
 import { planStanding, readPlan } from '../../src/operations/plan.ts';
 import { send } from '../../src/operations/send.ts';
 import type { AnyPlanFile, StandingPlan } from '../../src/plan/plan-file.ts';
@@ -309,6 +310,25 @@ describe('a standing approval', () => {
     }
     now = START + 29 * DAY_MS;
     expect(await sent('due')).toContain(ends);
+  });
+
+  it('is not given again by a rehearsal after its last day, but one that is missing is', async () => {
+    now = START + 34 * DAY_MS;
+    const rehearsed = async () => {
+      const { stdout } = await run('rehearse', '--env', 'production', '--days', '4', '--format', 'json');
+      const { occurrences }: Rehearsal = JSON.parse(stdout);
+      return occurrences.map(({ due, state, diagnostics }) => [due?.slice(0, 10), state, diagnostics[0]?.code]);
+    };
+    const last = [dayAfter(37), 'finished', undefined];
+    expect((await rehearsed()).at(-1)).toEqual(last);
+    await approved();
+    expect((await rehearsed()).slice(-3)).toEqual([
+      [dayAfter(35), 'finished', 'approval-ends'],
+      [UNTIL, 'finished', 'approval-ends'],
+      [dayAfter(37), 'refused', 'not-approved'],
+    ]);
+    project.write('campaigns/nightly/nightly.hbs', 'Hi {{first}}');
+    expect((await rehearsed()).at(-1)).toEqual(last);
   });
 
   it('ends with its last day in UTC, also for a run that is not finished', async () => {

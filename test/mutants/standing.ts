@@ -30,8 +30,8 @@ export const STANDING: readonly Mutant[] = [
     name: 'standing-of-another-text',
     planted: 'a standing approval that is found counts for templates that changed since',
     file: 'src/send/standing.ts',
-    was: "...changedInputs(plan.inputs, sealed, 'it was approved'),",
-    is: "...changedInputs(sealed, sealed, 'it was approved'),",
+    was: "changedInputs(plan.inputs, sealed, 'it was approved')",
+    is: "changedInputs(sealed, sealed, 'it was approved')",
     proof: { in: 'approval/standing.test.ts', only: 'a change of a template' },
   },
   {
