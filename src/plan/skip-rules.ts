@@ -70,8 +70,9 @@ const RULES: readonly Rule[] = [
       const capped = now === undefined ? null : (reached?.capped(now) ?? null);
       const others = [followUp(sources), window?.closed ?? null].filter((check) => check !== null);
       if (capped === null || others.length === 0) return capped;
-      // A recipient that waits is checked again when its time has come: today's messages say nothing of tomorrow.
-      return (recipient) => (others.some((check) => isLater(check(recipient))) ? null : capped(recipient));
+      // A recipient that waits is checked again when its time has come: today's messages say nothing of tomorrow. One whose
+      // time has passed is left out for that, whatever came before.
+      return (recipient) => (others.some((check) => check(recipient) !== null) ? null : capped(recipient));
     },
   },
   {
@@ -96,10 +97,6 @@ export function otherCountry(
 ): string | null {
   if (!to.startsWith('+') || (country !== null && countries.includes(country))) return null;
   return country ?? 'no country';
-}
-
-function isLater(ruling: Ruling | null): boolean {
-  return ruling !== null && typeof ruling !== 'string' && ruling.decision === 'defer';
 }
 
 export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];

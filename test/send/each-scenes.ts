@@ -142,6 +142,14 @@ export function describeEach(where: string, place: () => Promise<string | undefi
       expect(one.arrived().length).toBe(3);
     });
 
+    it('that has passed is said to have passed, also of a person who has reached a cap', async () => {
+      const rows = [`${ANN},2026-11-30 09:00`, `${BOB},2026-11-30 15:30`];
+      await using one = await begin({ rows, more: 'frequency: { max: 1, per: week }\n' });
+      await one.send(MONDAY + 2 * HOUR);
+      await one.send(MONDAY + 24 * HOUR, { occurrence: 'again' });
+      expect(one.outcomes('again')).toEqual(['ann 09:00 skipped expired', 'bob 15:30 skipped expired']);
+    });
+
     it('a time that moved is a new one, and the old one goes', async () => {
       await using one = await begin({ rows: LIST });
       await one.send(MONDAY + HOUR);
