@@ -62,6 +62,8 @@ function ruleOf(written: Written, source: YamlFile, diagnostics: Diagnostic[]): 
   }
   const where = whereValue(source, '/suppressions/unreachable/within');
   const hint = 'For example: within: 180d';
-  diagnostics.push(problem('invalid-value', `"${within}" is not a time of at most a year.`, { ...where, hint }));
+  diagnostics.push(
+    problem('invalid-value', `"${within}" is not a time above zero and of at most a year.`, { ...where, hint }),
+  );
   return null;
 }

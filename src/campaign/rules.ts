@@ -140,11 +140,12 @@ export function readEach(merged: Merged, report: Report): EachTime | null {
   // The schema has reported missing ones.
   if (column === undefined || before === undefined) return null;
   const ms = durationMs(before);
-  if (ms === null || ms > LONGEST_PERIOD_MS) {
+  // At its own time a row has expired.
+  if (ms === null || ms === 0 || ms > LONGEST_PERIOD_MS) {
     report(
       '/send/each/before',
       'invalid-value',
-      `"${before}" is not a time of at most a year.`,
+      `"${before}" is not a time above zero and of at most a year.`,
       'For example: before: 2h',
     );
   }

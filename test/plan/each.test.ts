@@ -109,14 +109,16 @@ describe('send.each', () => {
     expect(await problemsOf({ rows, more: 'after: { campaign: other, wait: 3d }\n' })).toContainEqual(
       expect.stringMatching(/^invalid-value \d+:\d+ "after" and "send.each" both say when it goes out\.$/),
     );
+  });
+
+  it.each(['400d', '0m'])('goes out some time before that of the row, not %s', async (before) => {
     using here = createProject({
-      'visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: list.csv\nsend: { each: { column: wisit, before: 400d } }\n`,
+      'visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: list.csv\nsend: { each: { column: wisit, before: ${before} } }\n`,
       'visits/list.csv': 'msisdn,visit\n+442079460010,2026-12-01 09:00\n',
     });
     const error = await loadCampaign('visits', { cwd: here.root }).catch((caught: unknown) => caught);
-    expect(error).toMatchObject({
-      diagnostics: [{ code: 'invalid-value', message: '"400d" is not a time of at most a year.', at: { line: 6 } }],
-    });
+    const message = `"${before}" is not a time above zero and of at most a year.`;
+    expect(error).toMatchObject({ diagnostics: [{ code: 'invalid-value', message, at: { line: 6 } }] });
   });
 
   it('names a column of the list', async () => {
