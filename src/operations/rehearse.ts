@@ -8,6 +8,7 @@ import {
   type Campaign,
   type ComparedSide,
   DUE_CODES,
+  type Environment,
   type Project,
   type Rehearsal,
   type RehearsedDay,
@@ -550,7 +551,7 @@ function assumptionsOf(
     `\`handbill due\` is called every ${durationText(everyMs)}.`,
     'Files and lists stay as they are now.',
     'The API accepts every message.',
-    ...feedbackWords(assume, all),
+    ...feedbackWords(assume, all, where),
     ...(played.pauses().some((pause) => pause.environment === identity) ? ['A pause lasts.'] : []),
     ...absentWords(all),
     ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
@@ -559,10 +560,16 @@ function assumptionsOf(
   ];
 }
 
-function feedbackWords(assume: AssumedFeedback | null, all: Stage['all']): readonly string[] {
-  const isMissed = assume === null && all.some(({ campaign }) => dependsOnFeedback(campaign, all));
-  if (assume === null) {
-    return isMissed ? ['No delivery reports and no replies come: `handbill rehearse --assume` lets them.'] : [];
+function feedbackWords(
+  assume: AssumedFeedback | null,
+  all: Stage['all'],
+  where: readonly Environment[],
+): readonly string[] {
+  const isRedirected = where.every(({ redirect }) => redirect !== null);
+  if (assume === null || isRedirected) {
+    const isMissed = assume !== null || all.some(({ campaign }) => dependsOnFeedback(campaign, all));
+    const why = isRedirected ? 'messages are redirected.' : '`handbill rehearse --assume` lets them.';
+    return isMissed ? [`No delivery reports and no replies come: ${why}`] : [];
   }
   const { delivered, replied, optedOut, seed } = assume;
   const answers = [

@@ -165,6 +165,22 @@ describe('what else depends on reports and replies', () => {
     expect(stopped).toBeGreaterThan(COUNT * 0.1);
   });
 
+  test.each([undefined, { optedOut: 0.2 }])(
+    'nobody answers where all messages are redirected, and it says so: %j',
+    async (assume) => {
+      using project = createProject({
+        'handbill.yaml':
+          'environments: { test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, redirect: "+447400123456" } }\n',
+        ...campaign('hello', GATE),
+        ...campaign('later', ONCE.replace('09:00', '18:00')),
+      });
+      const found = await play(project, { environment: 'test', ...(assume === undefined ? {} : { assume }) });
+      expect(brief(found).at(-1)).toEqual(['later', 'finished', COUNT, {}]);
+      expect(found.assumed).toContain('No delivery reports and no replies come: messages are redirected.');
+      expect(found.assumed.join(' ')).not.toMatch(/STOP|--assume/);
+    },
+  );
+
   test('who is not reached gets the fallback', async () => {
     using project = createProject(
       campaign('hello', `${ONCE}\nfallback: { channel: sms, template: { text: "Hi {{name}}" } }`, { channel: 'rcs' }),
