@@ -215,7 +215,7 @@ function withoutTime(spec: ListSpec, row: Row, cell: string): InvalidRow {
   const holds = holdsNothing(cell) ? 'is empty' : `holds ${showCell(cell)}`;
   const message = `The column "${column}" (\`send.each\`) ${holds}: it needs a date with a time of day.`;
   const format = readMoment(trimBlanks(cell)) === null ? dateHint(column, cell) : null;
-  const hint = `Write 2026-12-01 09:30, or with its offset 2026-12-01T09:30:00+01:00.${format === null ? '' : ` ${format}`}`;
+  const hint = `Write a day of the calendar and a time up to 23:59: 2026-12-01 09:30, or with its offset 2026-12-01T09:30:00+01:00.${format === null ? '' : ` ${format}`}`;
   return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
 }
 

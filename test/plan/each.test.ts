@@ -103,6 +103,12 @@ describe('the time of a row', () => {
   });
 });
 
+it('a time that does not exist has a hint that says so: its form alone is right', async () => {
+  const { read } = await load({ rows: ['2027-02-29 09:00,', '2027-02-28 24:00,'], more: LONDON });
+  const hints = read.map((one) => (isInvalidRow(one) ? one.problem.hint : null));
+  expect(hints).toEqual(Array(2).fill(expect.stringMatching(/^Write a day of the calendar and a time up to 23:59: /)));
+});
+
 describe('send.each', () => {
   it('is refused where it says nothing that can be done, with its place', async () => {
     const rows = ['2026-12-01 09:00,'];
