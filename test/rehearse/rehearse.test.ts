@@ -333,9 +333,10 @@ describe('handbill rehearse', () => {
   });
 
   it('refuses what it cannot play', async () => {
-    using project = createProject({ 'handbill.yaml': '' });
-    const { status, stderr } = await runHere(['rehearse'], { cwd: project.root });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('No campaign here has a schedule')]);
+    using project = createProject(campaign('hello', ''));
+    const { status, stderr } = await runHere(['rehearse', 'campaigns'], { cwd: project.root });
+    const said = 'No campaign here has a schedule: none that PATH names';
+    expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 });
 
