@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
       const others = [followUp(sources), window?.closed ?? null].filter((check) => check !== null);
       if (capped === null || others.length === 0) return capped;
       // A recipient that waits is checked again when its time has come: today's messages say nothing of tomorrow. One whose
-      // time has passed is left out for that, whatever came before.
+      // time has passed is skipped for that reason, which a later rule gives.
       return (recipient) => (others.some((check) => check(recipient) !== null) ? null : capped(recipient));
     },
   },

@@ -47,7 +47,7 @@ async function faultsOf(
   sealed: readonly InputFile[],
   options: ApprovedOptions,
 ): Promise<readonly Diagnostic[]> {
-  // Of another state of the campaign: whether it has ended does not matter.
+  // It approved another state of the campaign, so its last day does not matter.
   const changed = changedInputs(plan.inputs, sealed, 'it was approved');
   if (changed.length > 0) return changed;
   const early = timeFaults(plan, environment.approval?.standing ?? null, options.nowMs);

@@ -166,7 +166,7 @@ describe('what else depends on reports and replies', () => {
   });
 
   test.each([undefined, { optedOut: 0.2 }])(
-    'nobody answers where all messages are redirected, and it says so: %j',
+    'no person answers where all messages are redirected, and the output says it: %j',
     async (assume) => {
       using project = createProject({
         'handbill.yaml':
