@@ -281,7 +281,8 @@ function checkNames(key: Values, written: object, provider: Provider, report: Re
     const isSecret = key === 'vars' && Object.hasOwn(provider.secrets, name);
     const hint = Object.hasOwn(provider[other], name)
       ? `Write instead: ${exampleOf(other, provider)}.${isSecret ? ' A secret that was committed must be replaced.' : ''}`
-      : (didYouMean(name, known).hint ?? (known.length === 0 ? 'Remove it.' : `It asks for ${listed(known)}.`));
+      : (didYouMean(name, known).hint ??
+        (known.length === 0 ? 'Remove it.' : `It asks for ${known.map((name) => `"${name}"`).join(', ')}.`));
     report([key, name], isSecret ? 'literal-key' : 'unknown-key', `${title} asks for no "${key}.${name}".`, hint);
   }
   for (const [name, { description, optional }] of Object.entries(specs)) {
@@ -301,10 +302,6 @@ function exampleOf(key: Values, { name: provider, [key]: specs }: Provider): str
     return `${name}: ${key === 'vars' ? (example ?? '...') : `{ env: ${`${file}_${name}`.toUpperCase()} }`}`;
   });
   return `${key}: { ${values.join(', ')} }`;
-}
-
-function listed(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ');
 }
 
 type At = Pick<Environment, 'baseUrl' | 'url'>;

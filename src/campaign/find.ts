@@ -69,8 +69,6 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
   return notFound(target, here, here.length > 0 ? `Campaigns here: ${here.slice(0, 20).join(', ')}.` : NONE);
 }
 
-const LIST = /\.(?:csv|tsv|xlsx?|ods)$/i;
-
 /** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were searched. */
 async function inCampaignsFolders(target: string, cwd: string) {
   const names: string[] = [];
@@ -105,7 +103,7 @@ function notFound(target: string, known: readonly string[], otherwise: string): 
 }
 
 async function regular(path: string, target: string): Promise<Finding> {
-  if (LIST.test(path)) {
+  if (/\.(?:csv|tsv|xlsx?|ods)$/i.test(path)) {
     const hint = 'Name the campaign, and set `recipients` in it to the list, or add --recipients FILE.';
     const message = 'This is a list; the campaign is a YAML file.';
     return { problem: problem('campaign-not-found', message, { at: { file: target }, hint }) };

@@ -12,8 +12,6 @@ import { readEach } from './rules.ts';
 import type { Sources } from './sources.ts';
 import type { RecipientsFile } from './written.ts';
 
-type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
-
 const CONTACT_COLUMN = 'contact';
 
 /**
@@ -25,7 +23,7 @@ export function readList(
   sources: Sources,
   listIsPassed: boolean,
   channel: Channel,
-  value: ReadValue,
+  value: <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null,
   report: Report,
 ): ListSpec | null {
   const { to, contact, key, defaultCountry, encoding, columns, contacts, duplicates } = merged.recipients;

@@ -36,20 +36,19 @@ export async function findNamedFile(
   return { path: found.path, file: displayPath(found.path, cwd) };
 }
 
-/** With the SHA-256 of the bytes on disk. A problem has a path if the file exists. */
-type NamedText =
-  | { readonly path: string; readonly source: SourceText; readonly sha256: string }
-  | { readonly path?: string; readonly problem: Diagnostic };
-
 /**
  * Finds and reads a text: UTF-8, at most 64 KiB. Converts line ends to LF, because a CR costs a septet in an SMS, and
- * removes one newline at the end, which editors add and users do not mean to send.
+ * removes one newline at the end, which editors add and users do not mean to send. The SHA-256 is of the bytes on disk; a
+ * problem has a path if the file exists.
  */
 export async function readNamedText(
   written: string,
   naming: Naming,
   mostBytes: number = MAX_TEMPLATE_BYTES,
-): Promise<NamedText> {
+): Promise<
+  | { readonly path: string; readonly source: SourceText; readonly sha256: string }
+  | { readonly path?: string; readonly problem: Diagnostic }
+> {
   const found = await findNamedFile(written, naming);
   if ('problem' in found) return found;
   const { path, file } = found;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { AnswerRule, Provider, RequestFile, ValueSpec } from '../providers/provider.ts';
+import type { AnswerRule, Provider, ValueSpec } from '../providers/provider.ts';
 import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { checkMeaning } from './check-provider.ts';
@@ -127,7 +127,13 @@ function providerOf(file: ProviderFile, name: string): Provider {
     messageTypes: file.messageTypes ?? {},
     senders: file.senders ?? {},
     alphanumericReference: file.reference?.alphabet === 'alphanumeric',
-    requests: file.requests.map(requestOf),
+    requests: file.requests.map(({ channels, kind, address, url, json, form }) => ({
+      channels: channels ?? null,
+      kind: kind ?? null,
+      address: address ?? null,
+      url: url ?? null,
+      body: form === undefined ? { json: json ?? {} } : { form },
+    })),
     needs: file.needs ?? [],
     limits: {
       recipients: limits.recipients ?? 1,
@@ -147,16 +153,6 @@ function specsOf(written: ProviderFile['vars'] = {}): Provider['vars'] {
     return [name, { description, example, optional } satisfies ValueSpec] as const;
   });
   return Object.fromEntries(entries);
-}
-
-function requestOf({ channels, kind, address, url, json, form }: ProviderFile['requests'][number]): RequestFile {
-  return {
-    channels: channels ?? null,
-    kind: kind ?? null,
-    address: address ?? null,
-    url: url ?? null,
-    body: form === undefined ? { json: json ?? {} } : { form },
-  };
 }
 
 export function rulesOf(written: ProviderFile['answers'] = []): readonly AnswerRule[] {

@@ -8,12 +8,6 @@ export interface Slip {
   readonly hint: (written: string) => string;
 }
 
-interface SlipFinder {
-  readonly slips: readonly Slip[];
-  /** Takes what the lexer gives, in its order. */
-  add(lexeme: string, offset: number): void;
-}
-
 /** The lexer emits it before the text of a plain scalar, or of a block. */
 const SCALAR = '\x1f';
 /** A bracket is not closed where the lines of the mapping around it continue. */
@@ -25,7 +19,11 @@ const LONGEST = 60;
  * Finds the slips that people make most often: templates without quotes, quotes inside quotes, unclosed quotes, which
  * YAML refuses; and a text that a # cuts, which YAML accepts. The lexer knows texts and comments.
  */
-export function createSlipFinder(): SlipFinder {
+export function createSlipFinder(): {
+  readonly slips: readonly Slip[];
+  /** Takes what the lexer gives, in its order. */
+  add(lexeme: string, offset: number): void;
+} {
   const slips: Slip[] = [];
   let before = '';
   let depth = 0;

@@ -2,28 +2,15 @@ import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { BudgetPlace, BudgetSpent, ClaimBudget, ClaimRequest, ResultRecord, RunRecord } from './records.ts';
 
-/** Adds what the claims of one transaction cost to an environment's budget, and takes back what was not sent. */
-export interface Spending {
-  /** The budget has room for this message. One whose cost is not known never fits. */
-  fits(claim: ClaimRequest): boolean;
-  fitsAll(claims: readonly ClaimRequest[]): boolean;
-  claimed(list: number, claim: ClaimRequest): void;
-  recorded(list: number, result: ResultRecord): void;
-  write(): void;
-  /** Called once the transaction is on disk. */
-  done(): void;
-}
-
-export interface BudgetStore extends Pick<Ledger, 'spent' | 'spentIn' | 'spentHere' | 'raiseSpent'> {
-  begin(run: RunRecord, budget: ClaimBudget | undefined, nowMs: number): Spending | null;
-}
+export type BudgetStore = ReturnType<typeof budgetStore>;
+export type Spending = NonNullable<ReturnType<BudgetStore['begin']>>;
 
 /**
  * Money spent of the budgets of environments: one counter for each period. A claim adds its message's cost to the
  * period in which it is made. A result that nothing was sent takes it back from the same period, so this process
  * remembers its open claims. An unknown outcome stays counted: the counter is never too low (failures.md, A7).
  */
-export function budgetStore(connection: Connection): BudgetStore {
+export function budgetStore(connection: Connection) {
   const find = connection.query(
     'SELECT spent_micros FROM budgets WHERE environment = ? AND period = ? AND currency = ?',
   );
@@ -64,7 +51,8 @@ export function budgetStore(connection: Connection): BudgetStore {
       });
     },
 
-    begin({ environment }, budget, nowMs) {
+    /** Adds what the claims of one transaction cost to an environment's budget, and takes back what was not sent. */
+    begin({ environment }: RunRecord, budget: ClaimBudget | undefined, nowMs: number) {
       if (budget === undefined) return null;
       const { maxMicros, currency } = budget;
       const here: BudgetPlace = { environment, period: budget.periodOf(nowMs), currency };
@@ -83,27 +71,30 @@ export function budgetStore(connection: Connection): BudgetStore {
       };
       const costOf = ({ costMicros }: ClaimRequest): number => costMicros ?? Number.POSITIVE_INFINITY;
       return {
-        fits: (claim) => costOf(claim) <= left(),
-        fitsAll: (claims) => claims.reduce((sum, claim) => sum + costOf(claim), 0) <= left(),
-        claimed(list, claim) {
+        /** The budget has room for this message. One whose cost is not known never fits. */
+        fits: (claim: ClaimRequest): boolean => costOf(claim) <= left(),
+        fitsAll: (claims: readonly ClaimRequest[]): boolean =>
+          claims.reduce((sum, claim) => sum + costOf(claim), 0) <= left(),
+        claimed(list: number, claim: ClaimRequest): void {
           const spentMicros = costOf(claim);
           change(here, spentMicros);
           begun.set(rowName(list, claim), { ...here, spentMicros });
         },
-        recorded(list, result) {
+        recorded(list: number, result: ResultRecord): void {
           const name = rowName(list, result);
           const added = open.get(name);
           if (added === undefined || result.from !== 'claimed') return;
           ended.push(name);
           if (NOT_SENT.has(result.state)) change(added, -added.spentMicros);
         },
-        write() {
+        write(): void {
           for (const [name, one] of changes) {
             if (one.spentMicros !== 0) add(one.environment, one.period, one.currency, one.spentMicros);
             if (name === nameOf(here) && before === null) before = spent(here) - one.spentMicros;
           }
         },
-        done() {
+        /** Called once the transaction is on disk. */
+        done(): void {
           for (const name of ended) open.delete(name);
           for (const [name, one] of begun) open.set(name, one);
           const spentMicros = (before ?? 0) + (changes.get(nameOf(here))?.spentMicros ?? 0);
@@ -111,7 +102,7 @@ export function budgetStore(connection: Connection): BudgetStore {
         },
       };
     },
-  };
+  } satisfies Partial<Ledger> & { readonly begin: unknown };
 }
 
 /** After these results the API has not taken the message. A doubt stays counted, also where it is resolved later. */

@@ -2,7 +2,7 @@ import { problem } from '../errors.ts';
 import { formsOf, listedForm } from '../util/address-form.ts';
 import type { BudgetStore, Spending } from './budgets.ts';
 import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
-import type { DoubtStore } from './doubts.ts';
+import type { doubtStore } from './doubts.ts';
 import type { ClaimPolicy, Ledger, Reach } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { ownChannel } from './lists.ts';
@@ -24,7 +24,7 @@ import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
 
 interface CommitNeeds {
   readonly runs: RunStore;
-  readonly lateAnswer: DoubtStore['lateAnswer'];
+  readonly lateAnswer: ReturnType<typeof doubtStore>['lateAnswer'];
   /** Null: workers share no run. */
   readonly workers: Pick<WorkerStore, 'holds'> | null;
   readonly pauses: Pick<Ledger, 'pauseOf'>;

@@ -111,16 +111,14 @@ export interface ConnectionPurge {
  */
 export interface SharedTurns {
   /** Takes the next free tokens: the time of the first; the others follow at the interval. */
-  take(count: number): Taken;
+  take(count: number): {
+    /** Negative for a late token; bounded, so that only a few late tokens may be made up for. */
+    readonly inMs: number;
+    /** How long all senders must wait; 0 or less: not at all. */
+    readonly heldMs: number;
+  };
   /** No token is valid before `ms` from now. Processes that hold tokens learn this when they take the next one. */
   hold(ms: number): void;
-}
-
-interface Taken {
-  /** Negative for a late token; bounded, so that only a few late tokens may be made up for. */
-  readonly inMs: number;
-  /** How long all senders must wait; 0 or less: not at all. */
-  readonly heldMs: number;
 }
 
 /** Nested transactions for reading: only the outermost begins and ends one. */

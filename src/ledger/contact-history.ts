@@ -148,7 +148,6 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
   // `exclude` has no period: the time of the message does not matter.
   const fromMs = source.isExcluded ? 0 : sinceMs;
   rows.reached(source.list, fromMs, add);
-  rows.reachedLater(source.list, fromMs, add);
 }
 
 /** A later step of a live run can begin at any time, and its address is known only then. */
@@ -184,24 +183,21 @@ function sourceOf(sources: readonly Source[], message: number): Source {
   return source;
 }
 
-interface Times {
-  note(message: number, sentMs: number): void;
-  /** The latest time at which a message near this one was sent: if it is too old, the ledger is not read. */
-  newest(message: number): number;
-}
+type Times = ReturnType<typeof createTimes>;
 
 /** Messages that share one time: a run sends them within seconds. */
 const BLOCK = 1024;
 
-function createTimes(): Times {
+function createTimes() {
   const newest: number[] = [];
   return {
-    note(message, sentMs) {
+    note(message: number, sentMs: number): void {
       const block = Math.floor(message / BLOCK);
       while (newest.length <= block) newest.push(Number.NEGATIVE_INFINITY);
       if (sentMs > (newest[block] ?? 0)) newest[block] = sentMs;
     },
-    newest: (message) => newest[Math.floor(message / BLOCK)] ?? Number.NEGATIVE_INFINITY,
+    /** The latest time at which a message near this one was sent: if it is too old, the ledger is not read. */
+    newest: (message: number): number => newest[Math.floor(message / BLOCK)] ?? Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -363,26 +359,7 @@ function hash(person: string, hashes: Uint32Array): void {
 /** A row of a run reached a person, or may have; `sentMs` is infinite where it is not known or may change. */
 type AddPerson = (person: string, row: number, sentMs: number) => void;
 
-interface ReachRows {
-  /** Recipients reached by step 0 since an instant, by key and by address. */
-  reached(list: number, sinceMs: number, add: AddPerson): void;
-  /** All recipients who may be reached, now or later. */
-  all(list: number, add: AddPerson): void;
-  /** Recipients reached by a later step: by key and by the address of each step. */
-  reachedLater(list: number, sinceMs: number, add: AddPerson): void;
-  allLater(list: number, add: (person: string, row: number, step: number) => void): void;
-  laterSteps(list: number): number;
-  /** -1 if the list has none. */
-  lastRow(list: number): number;
-  /** When the last step of this row reached this key or address. -1: it did not, or the row is another recipient's. */
-  reachedAt(list: number, row: number, key: string, to: string): number;
-  /** The last step of this row; null where the row belongs to another key. */
-  lastStep(list: number, row: number, key: string): Omit<FollowedMessage, 'run'> | null;
-  /** The answer to a message, or one that came from its address since. */
-  reply(environment: string, message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
-  /** Whether this list reached any recipient since then. */
-  wasReachedSince(list: number, sinceMs: number): boolean;
-}
+type ReachRows = ReturnType<typeof reachRows>;
 
 /** V8's young generation frees a page of this size: with 4000 rows a start peaked 9 MB higher, and was not faster. */
 const PAGE_ROWS = 500;
@@ -390,7 +367,7 @@ const PAGE_ROWS = 500;
 /** An unknown time counts in any period. */
 const UNKNOWN_MS = Number.POSITIVE_INFINITY;
 
-function reachRows(connection: Connection): ReachRows {
+function reachRows(connection: Connection) {
   const { query } = connection;
 
   /** Reads a query by pages: (list, step, after row, since, how many). */
@@ -405,21 +382,16 @@ function reachRows(connection: Connection): ReachRows {
   const lastStep = (list: number): number => Number(query(LAST_STEP).get(list)?.[0] ?? 0);
 
   return {
-    reached(list, sinceMs, add) {
-      pages(REACHED_PAGE, list, 0, sinceMs, ([row, key, address, sent]) => {
-        const sentMs = timeOf(sent);
-        if (typeof key === 'string') add(key, Number(row), sentMs);
-        if (typeof address === 'string') add(address, Number(row), sentMs);
-      });
-    },
-    all(list, add) {
+    /** All recipients who may be reached, now or later. */
+    all(list: number, add: AddPerson): void {
       pages(ALL_PAGE, list, 0, 0, ([row, key, address]) => {
         if (typeof key === 'string') add(key, Number(row), UNKNOWN_MS);
         if (typeof address === 'string') add(address, Number(row), UNKNOWN_MS);
       });
     },
-    reachedLater(list, sinceMs, add) {
-      for (let step = 1; step <= lastStep(list); step++) {
+    /** Recipients reached since an instant, by key and by the address of each step. */
+    reached(list: number, sinceMs: number, add: AddPerson): void {
+      for (let step = 0; step <= lastStep(list); step++) {
         pages(REACHED_PAGE, list, step, sinceMs, ([row, key, address, sent]) => {
           const sentMs = timeOf(sent);
           if (typeof key === 'string') add(key, Number(row), sentMs);
@@ -431,7 +403,7 @@ function reachRows(connection: Connection): ReachRows {
         });
       }
     },
-    allLater(list, add) {
+    allLater(list: number, add: (person: string, row: number, step: number) => void): void {
       for (let step = 1; step <= lastStep(list); step++) {
         pages(ALL_PAGE, list, step, 0, ([row, key, address]) => {
           const person = address ?? key;
@@ -439,9 +411,11 @@ function reachRows(connection: Connection): ReachRows {
         });
       }
     },
-    laterSteps: (list) => Number(query(LATER_STEPS).get(list)?.[0] ?? 0),
-    lastRow: (list) => Number(query(LAST_ROW).get(list)?.[0] ?? -1),
-    reachedAt(list, row, key, to) {
+    laterSteps: (list: number) => Number(query(LATER_STEPS).get(list)?.[0] ?? 0),
+    /** -1 if the list has none. */
+    lastRow: (list: number) => Number(query(LAST_ROW).get(list)?.[0] ?? -1),
+    /** When the last step of this row reached this key or address. -1: it did not, or the row is another recipient's. */
+    reachedAt(list: number, row: number, key: string, to: string): number {
       let isThem = false;
       const names = [listedForm(key), listedForm(to)];
       for (let step = 0; ; step++) {
@@ -454,7 +428,8 @@ function reachRows(connection: Connection): ReachRows {
         if (fellBack !== 1) return -1;
       }
     },
-    lastStep(list, row, key) {
+    /** The last step of this row; null where the row belongs to another key. */
+    lastStep(list: number, row: number, key: string): Omit<FollowedMessage, 'run'> | null {
       let found: Omit<FollowedMessage, 'run'> | null = null;
       for (let step = 0; ; step++) {
         const said = query(FOLLOWED).get(list, step, row);
@@ -473,13 +448,18 @@ function reachRows(connection: Connection): ReachRows {
         if (reason !== FELL_BACK) return found;
       }
     },
-    reply(environment, { run, row, messageId, claimedAtMs }, { sender, reference }) {
+    /** The answer to a message, or one that came from its address since. */
+    reply(
+      environment: string,
+      { run, row, messageId, claimedAtMs }: FollowedMessage,
+      { sender, reference }: AnswerNames,
+    ) {
       const [count, optedOut] =
         query(REPLIES).get(run, row, sender, environment, claimedAtMs, messageId, reference) ?? [];
       if (Number(count ?? 0) === 0) return null;
       return Number(optedOut ?? 0) > 0 ? 'opt-out' : 'answer';
     },
-    wasReachedSince: (list, sinceMs) => query(ANY_REACHED).get(list, sinceMs) !== undefined,
+    wasReachedSince: (list: number, sinceMs: number) => query(ANY_REACHED).get(list, sinceMs) !== undefined,
   };
 }
 

@@ -1,10 +1,12 @@
 import type { Channel, StepCount } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { type CountStore, type Fate, fateOf, fellBackBy, madeFrom, shown } from './reading.ts';
-import { FELL_BACK } from './records.ts';
+import { type Fate, fateOf, fellBackBy, madeFrom, shown } from './reading.ts';
+import { FELL_BACK, type RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
-export function countStore(connection: Connection, runs: RunStore): CountStore {
+export type CountStore = ReturnType<typeof countStore>;
+
+export function countStore(connection: Connection, runs: RunStore) {
   const firstRow = connection.query(
     `SELECT state, reason, encoding, variant, channel, version, by_report FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
   );
@@ -47,12 +49,17 @@ export function countStore(connection: Connection, runs: RunStore): CountStore {
   };
 
   return {
-    count(run, claimed) {
+    /** From the kept counts, or else by counting. `claimed` is the outcome of a claimed row. */
+    count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[] {
       const { list, state } = runs.listOf(run);
       const [text] = kept.get(run.number) ?? [];
       return typeof text === 'string' ? JSON.parse(text) : scan(list, run.channel, claimed(state));
     },
-    keep(number) {
+    /**
+     * Keeps the counts of a run with no open row: call it in the transaction that ends the run. The trigger
+     * `recipients_counts` deletes them with the next change of a row, so kept counts are always true.
+     */
+    keep(number: number): void {
       if (typeof kept.get(number)?.[0] === 'string') return;
       const { list, channel } = runs.record(number);
       const counts = scan(list, channel, fateOf(true));

@@ -1,20 +1,16 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
-import { type CountStore, lastStep, postedFromOf, readPage, resendOf, type StepRow } from './reading.ts';
+import { lastStep, postedFromOf, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
 
-/** Reads doubts and ends them, by a person's decision or a late answer. */
-export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolutions'> {
-  /** Takes a late answer of a process that counted as dead: evidence for its own attempt only. Inside a transaction. */
-  lateAnswer(list: number, result: ResultRecord, nowMs: number): void;
-}
-
 const BATCH_ROWS = 1000;
 
-export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
+/** Reads doubts and ends them, by a person's decision or a late answer. */
+export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore) {
   const { query, statement } = connection;
 
   const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {
@@ -68,11 +64,21 @@ export function doubtStore(connection: Connection, runs: RunStore, counts: Count
         const rows = query(NEXT_RESOLUTIONS).all(run.number, after, BATCH_ROWS);
         if (rows.length === 0) return;
         after = Number(rows.at(-1)?.[0]);
-        yield rows.map((row) => toResolution(row, run));
+        yield rows.map((row) => ({
+          ...factsOf(row, run),
+          verdict: row[12] as ResolutionRecord['verdict'],
+          messageId: row[13] as string | null,
+          resolvedBy: String(row[14]),
+          who: row[15] as string | null,
+          note: row[16] as string | null,
+          resolvedAtMs: Number(row[17]),
+        }));
       }
     },
 
-    lateAnswer(list, { row, step, state, reason, attempts, httpStatus, messageId, error }, now) {
+    /** Takes a late answer of a process that counted as dead: evidence for its own attempt only. Inside a transaction. */
+    lateAnswer(list: number, late: ResultRecord, now: number): void {
+      const { row, step, state, reason, attempts, httpStatus, messageId, error } = late;
       if (state === 'in-doubt') {
         // The doubt stays, with more known about it.
         statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, step, row, attempts);
@@ -82,7 +88,7 @@ export function doubtStore(connection: Connection, runs: RunStore, counts: Count
       if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts, step) === 0) return;
       statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, step, row);
     },
-  };
+  } satisfies Partial<Ledger> & { readonly lateAnswer: unknown };
 }
 
 /** Undoes the whole transaction: a resolution is entered for all named recipients or for none. */
@@ -159,18 +165,6 @@ function hasFallen(row: StepRow): boolean {
 
 function toDoubt(row: readonly Value[], run: RunRecord): DoubtRow {
   return { row: Number(row[0]), ...factsOf(row, run), ...resendOf(row[12]), ...postedFromOf(row[13]) };
-}
-
-function toResolution(row: readonly Value[], run: RunRecord): ResolutionRecord {
-  return {
-    ...factsOf(row, run),
-    verdict: row[12] as ResolutionRecord['verdict'],
-    messageId: row[13] as string | null,
-    resolvedBy: String(row[14]),
-    who: row[15] as string | null,
-    note: row[16] as string | null,
-    resolvedAtMs: Number(row[17]),
-  };
 }
 
 function factsOf(row: readonly Value[], run: RunRecord): Omit<DoubtRow, 'row'> {

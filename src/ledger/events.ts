@@ -90,8 +90,8 @@ export function eventStore(connection: Connection): EventStore {
   const reportsNaming = ({ reference, messageId }: MessageIds): DeliveryRecord[] => {
     const found = new Map<number, DeliveryRecord>();
     const rows = [
-      ...(reference === null ? [] : query(BY_REFERENCE).all(reference)),
-      ...(messageId === null ? [] : query(BY_MESSAGE).all(messageId)),
+      ...(reference === null ? [] : query(`${REPORTS} WHERE reference = ? ORDER BY number`).all(reference)),
+      ...(messageId === null ? [] : query(`${REPORTS} WHERE message_id = ? ORDER BY number`).all(messageId)),
     ];
     for (const row of rows) found.set(Number(row[0]), toReport(row));
     return [...found.values()];
@@ -240,10 +240,6 @@ const HOLDERS_OF_REPLY = 'SELECT environment FROM replies WHERE digest = ?';
 /** As `toReport` reads it. */
 export const REPORTS = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
     happened_at, received_at, source, environment FROM delivery_reports`;
-
-const BY_REFERENCE = `${REPORTS} WHERE reference = ? ORDER BY number`;
-
-const BY_MESSAGE = `${REPORTS} WHERE message_id = ? ORDER BY number`;
 
 const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1) AS newest
   WHERE received_at >= ?`;

@@ -1,9 +1,9 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import { mismatchOf, REPORTS, toReport } from './events.ts';
-import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
-import { type CountStore, postedFromOf, resendOf } from './reading.ts';
-import type { RunRecord, SentMessage } from './records.ts';
+import type { EvidenceStore, InDoubtRow, SaidStates } from './ledger.ts';
+import { postedFromOf, resendOf } from './reading.ts';
 import type { RunStore } from './runs.ts';
 import { counting, topicOf } from './suppressions.ts';
 
@@ -60,7 +60,21 @@ export function evidenceStore(connection: Connection, runs: RunStore, counts: Co
         Number(withoutId),
         topicOf(run),
       );
-      return rows.map((found) => toUnreached(found, step, run, query(CHANNELS).all(list, found[0] ?? 0, step)));
+      return rows.map(([row, key, , messageId, resend, to, claimedAt, postedFrom]) => {
+        const channels = query(CHANNELS).all(list, row ?? 0, step);
+        return {
+          row: Number(row),
+          step,
+          key: String(key),
+          used: channels.map(([channel]) => (channel ?? run.channel) as Channel),
+          variant: (channels[0]?.[1] ?? null) as string | null,
+          messageId: messageId as string | null,
+          to: to as string | null,
+          claimedAtMs: claimedAt as number | null,
+          ...postedFromOf(postedFrom),
+          ...resendOf(resend),
+        };
+      });
     },
   };
 }
@@ -147,27 +161,6 @@ function toInDoubt(row: readonly Value[]): InDoubtRow {
   };
 }
 
-function toUnreached(
-  [row, key, , messageId, resend, to, claimedAt, postedFrom]: readonly Value[],
-  step: number,
-  run: RunRecord,
-  channels: readonly (readonly Value[])[],
-): UnreachedRow {
-  const used = channels.map(([channel]) => (channel ?? run.channel) as Channel);
-  return {
-    row: Number(row),
-    step,
-    key: String(key),
-    used,
-    variant: (channels[0]?.[1] ?? null) as string | null,
-    messageId: messageId as string | null,
-    to: to as string | null,
-    claimedAtMs: claimedAt as number | null,
-    ...postedFromOf(postedFrom),
-    ...resendOf(resend),
-  };
-}
-
 function saidStates(connection: Connection): SaidStates {
   const expectMany = (): void => connection.expectMany();
   const query = lazily((sql) => {
@@ -175,37 +168,31 @@ function saidStates(connection: Connection): SaidStates {
     return connection.query(sql);
   });
 
-  const add = (
-    sql: string,
-    ids: readonly (string | null)[],
-    messages: readonly SentMessage[],
-    said: Uint16Array,
-    judged: Judged | undefined,
-  ): void => {
-    if (ids.every((id) => id === null)) return;
-    for (const [place, state, number, environment, reference, address, saidAt] of query(sql).all(JSON.stringify(ids))) {
-      const at = Number(place);
-      const message = messages[at];
-      if (message === undefined) continue;
-      const naming = {
-        environment: String(environment),
-        reference: reference as string | null,
-        address: address as string | null,
-        saidAtMs: Number(saidAt),
-      };
-      const mismatch = mismatchOf(naming, message);
-      if (mismatch === null) said[at] = (said[at] ?? 0) | (BITS.get(state as DeliveryState) ?? 0);
-      judged?.(Number(number), mismatch);
-    }
-  };
-
   return {
     statesOf(messages, judged) {
       const said = new Uint16Array(messages.length);
+      const add = (sql: string, ids: readonly (string | null)[]): void => {
+        if (ids.every((id) => id === null)) return;
+        const found = query(sql).all(JSON.stringify(ids));
+        for (const [place, state, number, environment, reference, address, saidAt] of found) {
+          const at = Number(place);
+          const message = messages[at];
+          if (message === undefined) continue;
+          const naming = {
+            environment: String(environment),
+            reference: reference as string | null,
+            address: address as string | null,
+            saidAtMs: Number(saidAt),
+          };
+          const mismatch = mismatchOf(naming, message);
+          if (mismatch === null) said[at] = (said[at] ?? 0) | (BITS.get(state as DeliveryState) ?? 0);
+          judged?.(Number(number), mismatch);
+        }
+      };
       const ids = messages.map(({ messageId }) => messageId);
+      add(`${NAMED} ON said.message_id = asked.value`, ids);
       const references = messages.map(({ reference }) => reference);
-      add(BY_MESSAGE, ids, messages, said, judged);
-      add(BY_REFERENCE, references, messages, said, judged);
+      add(`${NAMED} ON said.reference = asked.value`, references);
       return said;
     },
 
@@ -223,7 +210,4 @@ const BITS: ReadonlyMap<DeliveryState, number> = new Map(DELIVERY_STATES.map((st
 const NAMED = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
     coalesce(said.happened_at, said.received_at)
   FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said`;
-const BY_MESSAGE = `${NAMED} ON said.message_id = asked.value`;
-const BY_REFERENCE = `${NAMED} ON said.reference = asked.value`;
-
 const HAS_REFERENCES = 'SELECT 1 FROM delivery_reports WHERE reference IS NOT NULL LIMIT 1';

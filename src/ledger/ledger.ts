@@ -417,7 +417,16 @@ export interface ReplyStore {
     numbers: readonly number[],
     review: ReplyReview,
     facts: OptOutFacts & { readonly onlyUnread?: boolean },
-  ): Reviewed;
+  ): {
+    readonly reviewed: number;
+    readonly suppressed: readonly string[];
+    readonly lifted: readonly string[];
+    /** Senders that are no address, and whose message is not known: nothing is suppressed. */
+    readonly unassigned: readonly string[];
+    readonly missed: readonly number[];
+    /** Decisions from before, by number: replaced by this one, or the reason why nothing is entered. */
+    readonly earlier: readonly (ReplyReview & { readonly number: number })[];
+  };
   /** Whether replies wait for their message to be found since any run was last started. */
   hasUnjoined(): boolean;
   /** Opt-outs whose message is not found. */
@@ -464,17 +473,6 @@ export interface Joined {
   readonly joined: number;
   /** Addresses of those messages that are suppressed now, beside the senders. */
   readonly suppressed: readonly string[];
-}
-
-interface Reviewed {
-  readonly reviewed: number;
-  readonly suppressed: readonly string[];
-  readonly lifted: readonly string[];
-  /** Senders that are no address, and whose message is not known: nothing is suppressed. */
-  readonly unassigned: readonly string[];
-  readonly missed: readonly number[];
-  /** Decisions from before, by number: replaced by this one, or the reason why nothing is entered. */
-  readonly earlier: readonly (ReplyReview & { readonly number: number })[];
 }
 
 /**

@@ -198,7 +198,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
 }
 
 function merge(connection: Connection, run: number, oldList: number, newList: number, nowMs: number): void {
-  for (const sql of TEMPORARY_TABLES) connection.exec(sql);
+  connection.exec(TEMPORARY_TABLES);
   connection.statement(OLD_KEYS)(oldList);
   connection.statement(NEW_KEYS)(newList);
   connection.statement(PAIRS)();
@@ -213,25 +213,18 @@ function merge(connection: Connection, run: number, oldList: number, newList: nu
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
   connection.statement(TAKE_BACK)(oldList, newList, run);
   connection.statement(TAKE_BACK_GONE)(oldList, newList, run);
-  for (const sql of DROP_TEMPORARY_TABLES) connection.exec(sql);
+  connection.exec(
+    'DROP TABLE temp.moved; DROP TABLE temp.gone; DROP TABLE temp.pairs; DROP TABLE temp.new_keys; DROP TABLE temp.old_keys',
+  );
 }
 
-const TEMPORARY_TABLES = [
-  `CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL, fell_back INTEGER NOT NULL) WITHOUT ROWID`,
-  `CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, skipped INTEGER NOT NULL,
-    PRIMARY KEY (key, row)) WITHOUT ROWID`,
-  'CREATE TEMP TABLE pairs (row INTEGER PRIMARY KEY, old_row INTEGER NOT NULL)',
-  'CREATE TEMP TABLE gone (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
-  'CREATE TEMP TABLE moved (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
-];
-
-const DROP_TEMPORARY_TABLES = [
-  'DROP TABLE temp.moved',
-  'DROP TABLE temp.gone',
-  'DROP TABLE temp.pairs',
-  'DROP TABLE temp.new_keys',
-  'DROP TABLE temp.old_keys',
-];
+const TEMPORARY_TABLES = `
+  CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL, fell_back INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, skipped INTEGER NOT NULL,
+    PRIMARY KEY (key, row)) WITHOUT ROWID;
+  CREATE TEMP TABLE pairs (row INTEGER PRIMARY KEY, old_row INTEGER NOT NULL);
+  CREATE TEMP TABLE gone (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+  CREATE TEMP TABLE moved (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)`;
 
 const OLD_KEYS = `INSERT INTO temp.old_keys
   SELECT key, row, CASE WHEN state = 'rejected' AND reason = 'fell-back' THEN 1 ELSE 0 END FROM main.recipients

@@ -115,20 +115,12 @@ export function leaveMarker(ledger: string): void {
   writeOnce(markerOf(ledger), Buffer.from(MARKER_TEXT));
 }
 
-function purgeNoteOf(ledger: string): string {
+export function purgeNoteOf(ledger: string): string {
   return `${ledger}.purge`;
-}
-
-export function hasPurgeNote(ledger: string): boolean {
-  return existsSync(purgeNoteOf(ledger));
 }
 
 export function leavePurgeNote(ledger: string): void {
   writeOnce(purgeNoteOf(ledger), Buffer.from(PURGE_TEXT));
-}
-
-export function dropPurgeNote(ledger: string): void {
-  rmSync(purgeNoteOf(ledger), { force: true });
 }
 
 /** Durable. Throws errors of the file system, for instance ENOSPC. */
@@ -141,10 +133,6 @@ export function keepReserve(ledger: string): void {
     rmSync(file, { force: true });
     throw error;
   }
-}
-
-export function releaseReserve(ledger: string): void {
-  rmSync(reserveOf(ledger), { force: true });
 }
 
 function writeOnce(file: string, bytes: Buffer): void {

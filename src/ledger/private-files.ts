@@ -73,7 +73,7 @@ export const WRITABLE_HINT =
   'Look at its folder: this user must be able to write there. Or name another file with --ledger.';
 
 /** Makes a file of mode 0600 that is on disk when this returns. False if it exists. */
-export function createPrivateFile(file: string, content: Uint8Array = EMPTY): boolean {
+export function createPrivateFile(file: string, content: Uint8Array = new Uint8Array(0)): boolean {
   let fd: number;
   try {
     fd = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | NOFOLLOW, 0o600);
@@ -90,8 +90,6 @@ export function createPrivateFile(file: string, content: Uint8Array = EMPTY): bo
   syncFolder(dirname(file));
   return true;
 }
-
-const EMPTY = new Uint8Array(0);
 
 /** Refuses a file that is a link, belongs to another user or can be written by others. Null if it does not exist. */
 export function checkPrivateFile(file: string): Stats | null {

@@ -182,18 +182,13 @@ export function keepAsWords(
   let reports = 0;
   for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
     if (delivery !== null) statement(KEEP)(delivery, list, step, row);
-    if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
+    if (reference !== null) reports += statement('DELETE FROM delivery_reports WHERE reference = ?')(reference);
     if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
   }
   return reports;
 }
 
 const BATCH_EVENTS = 5_000;
-
-type EventPurge = Pick<
-  PurgeStore,
-  'keepDeliveries' | 'forgetReplies' | 'oldEvents' | 'forgetEvents' | 'waitingReplies'
->;
 
 /**
  * Deletes personal data from delivery reports and replies.
@@ -208,7 +203,7 @@ function eventPurge(
   connection: Connection,
   runs: Pick<RunStore, 'runs' | 'listOf'>,
   step: <T>(rows: number, work: () => T) => T,
-): EventPurge {
+): Pick<PurgeStore, 'keepDeliveries' | 'forgetReplies' | 'oldEvents' | 'forgetEvents' | 'waitingReplies'> {
   const { query, statement } = connection;
 
   /** Before the first start of every kept run; never after the limit. */
@@ -272,8 +267,6 @@ function eventPurge(
 }
 
 const NONE: EventCounts = { reports: 0, replies: 0, unread: 0 };
-
-const DELETE_BY_REFERENCE = 'DELETE FROM delivery_reports WHERE reference = ?';
 
 // Another environment may have the same id.
 const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';

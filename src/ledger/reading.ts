@@ -2,6 +2,7 @@ import { problem } from '../errors.ts';
 import type { Channel, Delivery, Outcome, OutcomeState, StepCount, StepOutcome } from '../model.ts';
 import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
@@ -11,24 +12,7 @@ const BATCH_ROWS = 1000;
 
 export type Fate = Omit<RowState, 'step'>;
 
-export interface CountStore {
-  /** From the kept counts, or else by counting. `claimed` is the outcome of a claimed row. */
-  count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
-  /**
-   * Keeps the counts of a run with no open row: call it in the transaction that ends the run. The trigger
-   * `recipients_counts` deletes them with the next change of a row, so kept counts are always true.
-   */
-  keep(number: number): void;
-}
-
-export function reader(
-  connection: Connection,
-  runs: RunStore,
-  counts: CountStore,
-): Pick<
-  Ledger,
-  'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'triedSince' | 'keys' | 'stateOf'
-> {
+export function reader(connection: Connection, runs: RunStore, counts: CountStore) {
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
@@ -127,7 +111,7 @@ export function reader(
         return { step: last.step, ...shown(last.row[2], last.row[3], claimed), used, ...variantIn(last.row) };
       };
     },
-  };
+  } satisfies Partial<Ledger>;
 }
 
 /** @param row - as `nextStates` reads it */

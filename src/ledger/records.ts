@@ -253,14 +253,12 @@ export interface ResultRecord extends Pick<Outcome, 'row' | 'reason' | 'httpStat
    */
   readonly next?: NextChannelStep;
   /** The API answered that the person has opted out: the address is suppressed in the same transaction. */
-  readonly optOut?: OptOut;
-}
-
-export interface OptOut {
-  /** The address that the message was posted to. */
-  readonly to: string;
-  /** Empty: for all topics. */
-  readonly topic: string;
+  readonly optOut?: {
+    /** The address that the message was posted to. */
+    readonly to: string;
+    /** Empty: for all topics. */
+    readonly topic: string;
+  };
 }
 
 export interface NextChannelStep extends Omit<StepFacts, 'variant'> {

@@ -195,7 +195,7 @@ function replyJoiner(
       for (const reply of looked) {
         const { number, sender } = reply;
         const found = bestOf(reply.own);
-        const meaning = query(MEANING).get(number)?.[0];
+        const meaning = query('SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?').get(number)?.[0];
         if (meaning !== 'opt-out' && meaning !== 'opt-in') continue;
         const about = found === null ? UNKNOWN_TOPIC : stoppedTopic(runs.record(found.run));
         const topic = stopEnds === 'topic' ? about : null;
@@ -444,34 +444,25 @@ const JOIN = `UPDATE replies SET run = ?1, step = ?2, row = ?3 WHERE number = ?4
 
 const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 
-const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
-
 /** Opt-outs and opt-ins, inside a transaction. Topic '' is for all, null means every one: the project has no topics. */
-interface OptOuts {
-  /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
-  optOut(address: string, by: keyof typeof REASONS, nowMs: number, topic: string): boolean;
-  /** Takes back opt-outs by reply only: about this topic, and about all. Returns whether there was one. */
-  lift(address: string, topic: string | null): boolean;
-  /**
-   * The sender's last opt-out or opt-in about the topic or about all, by its time. In answer to an unknown message, a
-   * STOP is about every topic, a START about none.
-   */
-  lastWord(sender: string, topic: string | null): 'opt-out' | 'opt-in' | null;
-  /** The answered messages are known now: the sender is not suppressed for all topics any more. */
-  learned(sender: string): void;
-}
-
-export function optOuts(connection: Connection): OptOuts {
+export function optOuts(connection: Connection) {
   return {
-    optOut(address, by, nowMs, topic) {
+    /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
+    optOut(address: string, by: keyof typeof REASONS, nowMs: number, topic: string): boolean {
       const isNew = connection.query(LASTING_SUPPRESSION).get(address, topic) === undefined;
       connection.statement(SUPPRESS)(address, topic, REASONS[by], by, nowMs);
       return isNew;
     },
-    lift: (address, topic) => connection.statement(LIFT)(address, topic) > 0,
-    lastWord: (sender, topic) =>
-      (connection.query(LAST_WORD).get(sender, topic)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
-    learned: (sender) => void connection.statement(LEARNED)(sender),
+    /** Takes back opt-outs by reply only: about this topic, and about all. Returns whether there was one. */
+    lift: (address: string, topic: string | null) => connection.statement(LIFT)(address, topic) > 0,
+    /**
+     * The sender's last opt-out or opt-in about the topic or about all, by its time. In answer to an unknown message, a
+     * STOP is about every topic, a START about none.
+     */
+    lastWord: (sender: string, topic: string | null) =>
+      (connection.query(LAST_WORD).get(sender, topic)?.[0] ?? null) as 'opt-out' | 'opt-in' | null,
+    /** The answered messages are known now: the sender is not suppressed for all topics any more. */
+    learned: (sender: string) => void connection.statement(LEARNED)(sender),
   };
 }
 

@@ -7,34 +7,14 @@ import { unusable } from './ledger-error.ts';
 import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
 import { commitsOf } from './versions.ts';
 
-export interface RunStore
-  extends Pick<
-    Ledger,
-    | 'runs'
-    | 'findRun'
-    | 'runsOf'
-    | 'runBefore'
-    | 'runById'
-    | 'scheduleOf'
-    | 'seeSchedules'
-    | 'setWinner'
-    | 'setLockOwner'
-    | 'lockOwner'
-  > {
-  /** Loading or not. */
-  record(number: number): RunRecord;
-  /** The list of a run now; `--allow input-changed` changes it. Read anew each time, in a microsecond. */
-  listOf(run: RunRecord): { readonly list: number; readonly state: RunRecord['state'] };
-}
+export type RunStore = ReturnType<typeof runStore>;
 
 const SELECT_RUN = `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
     started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
     posted_from, (SELECT name FROM campaigns WHERE id = runs.campaign), version
   FROM runs`;
 
-const SELECT_BY_NUMBER = `${SELECT_RUN} WHERE number = ?`;
-
-export function runStore(connection: Connection): RunStore {
+export function runStore(connection: Connection) {
   const { query } = connection;
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
@@ -72,13 +52,14 @@ export function runStore(connection: Connection): RunStore {
       .map((row) => toRecord(row, connection.path));
   const runs = (): RunRecord[] => read(`${SELECT_RUN} WHERE state <> 'loading' ORDER BY number`);
   const record = (number: number): RunRecord => {
-    const row = connection.query(SELECT_BY_NUMBER).get(number);
+    const row = connection.query(`${SELECT_RUN} WHERE number = ?`).get(number);
     if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
     return toRecord(row, connection.path);
   };
 
   return {
     runs,
+    /** Loading or not. */
     record,
     findRun({ environment, campaign, occurrence }) {
       const row = find.get(environment, campaign, occurrence);
@@ -104,7 +85,8 @@ export function runStore(connection: Connection): RunStore {
           setSchedule(environment, campaign, schedule, seenMs);
       });
     },
-    listOf(run) {
+    /** The list of a run now; `--allow input-changed` changes it. Read anew each time, in a microsecond. */
+    listOf(run: RunRecord) {
       const row = list.get(run.number);
       if (row === undefined) throw new Error(`The ledger holds no run ${run.number} any more.`);
       return { list: Number(row[0]), state: row[1] as RunRecord['state'] };
@@ -124,7 +106,7 @@ export function runStore(connection: Connection): RunStore {
       const row = selectOwner.get(environment, campaign, occurrence);
       return row === undefined ? null : { pid: Number(row[0]), host: String(row[1]), sinceMs: Number(row[2]) };
     },
-  };
+  } satisfies Partial<Ledger> & { readonly record: unknown; readonly listOf: unknown };
 }
 
 /** The id that people see: the campaign's name and eight hex digits of the run's identity. */

@@ -293,8 +293,6 @@ export interface Trigger {
 }
 
 const IS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')`;
-const WAS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')`;
-
 export const OPEN_STATES = ['pending', 'claimed', 'deferred'] as const;
 
 const FOLLOWED_BY_NONE = MOVES.filter(({ begins }) => begins !== true);
@@ -355,7 +353,7 @@ export const TRIGGERS: readonly Trigger[] = [
     name: 'recipients_kept',
     table: 'recipients',
     on: 'DELETE',
-    unless: WAS_LOADING,
+    unless: `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')`,
     refuses: 'a recipient may not be forgotten',
   },
   {

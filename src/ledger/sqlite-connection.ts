@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,15 +30,14 @@ import { noteClosed, noteOpen } from './log-check.ts';
 import {
   type Displacement,
   displaced,
-  dropPurgeNote,
-  hasPurgeNote,
   holdOff,
   keepReserve,
   leaveMarker,
   leavePurgeNote,
   nameOfCopy,
-  releaseReserve,
+  purgeNoteOf,
   rememberPlace,
+  reserveOf,
 } from './place.ts';
 import type { RunIdentity, RunRecord } from './records.ts';
 
@@ -208,12 +207,6 @@ export class SqliteConnection implements Connection {
     }
   }
 
-  /**
-   * One transaction, on the disk when this returns. `work` gets the time to record: never before a time that the
-   * ledger holds already, even if the clock was set back meanwhile. `rows` says about how many rows it writes.
-   *
-   * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
-   */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
     if (this.#failure !== null) throw this.#failure;
     const now = Math.max(nowMs, this.#newestMs);
@@ -317,7 +310,7 @@ export class SqliteConnection implements Connection {
   }
 
   makeRoom(): void {
-    releaseReserve(this.path);
+    rmSync(reserveOf(this.path), { force: true });
   }
 
   copyTo(path: string): void {
@@ -400,7 +393,7 @@ interface FileConnection extends Pick<Connection, 'path' | 'write'> {
 function purgeOfFile(connection: FileConnection): ConnectionPurge {
   const { path } = connection;
   return {
-    isUnderWay: () => hasPurgeNote(path),
+    isUnderWay: () => existsSync(purgeNoteOf(path)),
     begin() {
       try {
         leavePurgeNote(path);
@@ -436,6 +429,6 @@ function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 
     if (folder === undefined) delete process.env['SQLITE_TMPDIR'];
     else process.env['SQLITE_TMPDIR'] = folder;
   }
-  dropPurgeNote(path);
+  rmSync(purgeNoteOf(path), { force: true });
   return 'done';
 }

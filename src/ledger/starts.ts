@@ -1,17 +1,9 @@
 import type { Channel } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
-import {
-  type CountStore,
-  channelsBefore,
-  LAST_ROW,
-  lastStep,
-  readPage,
-  resendOf,
-  type StepPage,
-  type StepRow,
-} from './reading.ts';
+import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepRow } from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { withCommit } from './versions.ts';
@@ -98,8 +90,10 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       for (let after = afterRow; found.length < limit; ) {
         const page = readPage(nextPending, hasFallen, list, after, limit, lastRow ?? null);
         for (const first of page.first) {
-          const pending = pendingOf(page, first, run.channel);
-          if (pending !== null) found.push(pending);
+          const last = hasFallen(first) ? lastStep(page, hasFallen, first) : { step: 0, row: first };
+          if (last === null) continue;
+          const used = last.step === 0 ? NONE : channelsBefore(page, first, 3, run.channel);
+          found.push(pendingRow(last.row, last.step, used));
         }
         if (page.first.length < limit) break;
         after = Number(page.first.at(-1)?.[0]);
@@ -116,15 +110,7 @@ function hasFallen(row: StepRow): boolean {
 
 const NONE: readonly Channel[] = [];
 
-function pendingOf(page: StepPage, first: StepRow, channel: Channel): PendingRow | null {
-  if (!hasFallen(first)) return pendingRow(first, 0, NONE);
-  const last = lastStep(page, hasFallen, first);
-  if (last === null) return null;
-  return pendingRow(last.row, last.step, channelsBefore(page, first, 3, channel));
-}
-
 function pendingRow(row: StepRow, step: number, used: readonly Channel[]): PendingRow {
-  const isLimited = row[5] === 'rate-limited' ? { isLimited: true as const } : {};
   return {
     row: Number(row[0]),
     step,
@@ -137,7 +123,7 @@ function pendingRow(row: StepRow, step: number, used: readonly Channel[]): Pendi
       costMicros: row[8] as number | null,
     },
     ...resendOf(row[4]),
-    ...isLimited,
+    ...(row[5] === 'rate-limited' ? { isLimited: true as const } : {}),
   };
 }
 

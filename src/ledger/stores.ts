@@ -22,13 +22,13 @@ import { unreachableStore } from './unreachable.ts';
 
 export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
+  const { record, listOf: _, ...ofRuns } = runs;
   const lists = listStore(connection, runs);
   const counts = countStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs, counts);
-  const workers = connection.workers(runs.record);
+  const workers = connection.workers(record);
   const pauses = pauseStore(connection);
   const { begin, ...budgets } = budgetStore(connection);
-  const { findRun, runsOf, runBefore, runById, scheduleOf, seeSchedules, setWinner, setLockOwner, lockOwner } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -36,17 +36,8 @@ export function ledgerOver(connection: Connection): Ledger {
     isHeld: (run) => connection.isHeld(run),
     turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
     workers,
-    runs: runs.runs,
-    findRun,
-    runBefore,
-    runsOf,
-    runById,
+    ...ofRuns,
     ...campaignStore(connection),
-    scheduleOf,
-    seeSchedules,
-    setWinner,
-    setLockOwner,
-    lockOwner,
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs, counts),

@@ -45,7 +45,9 @@ type Span = { readonly fromMs: number; readonly toMs: number };
 /** Works out each day when it is first asked for, in some 50 us. */
 export function createCalendar(rule: WindowRule, zone: string): Calendar {
   const holidays = new Set(rule.holidays);
-  const isAlwaysOpen = holidays.size === 0 && rule.hours.some(isWholeWeek);
+  const isAlwaysOpen =
+    holidays.size === 0 &&
+    rule.hours.some(({ fromMinute, toMinute, days }) => fromMinute === 0 && toMinute === 1440 && days.length === 7);
   // Ascending, none touching the next; the last one may still grow.
   let spans: Span[] = [];
   let firstMs = Number.POSITIVE_INFINITY;
@@ -83,10 +85,6 @@ export function createCalendar(rule: WindowRule, zone: string): Calendar {
       }
     },
   };
-}
-
-function isWholeWeek({ fromMinute, toMinute, days }: WindowHours): boolean {
-  return fromMinute === 0 && toMinute === 1440 && days.length === 7;
 }
 
 function spansOf(
@@ -188,7 +186,7 @@ export function rulesFor(
   const own = hours === null ? null : { hours: [hours], holidays };
   const rules: ZonedRule[] = own === null ? [] : [{ rule: own, zone: timeZone === 'recipient' ? null : timeZone }];
   if (!window.countries) return rules;
-  const found = countryRule(overrides, country) ?? (own === null ? otherRule(overrides) : null);
+  const found = countryRule(overrides, country) ?? (own === null ? (overrides['other'] ?? OTHER_COUNTRIES) : null);
   // Holidays of the campaign are closed everywhere, also where only the country has hours.
   if (found !== null) rules.push({ rule: { ...found, holidays: [...found.holidays, ...holidays] }, zone: null });
   return rules;
@@ -203,8 +201,4 @@ function countryRule(overrides: Readonly<Record<string, WindowRule>>, country: s
   if (country === null) return null;
   if (Object.hasOwn(overrides, country)) return overrides[country] ?? null;
   return Object.hasOwn(COUNTRY_WINDOWS, country) ? (COUNTRY_WINDOWS[country] ?? null) : null;
-}
-
-function otherRule(overrides: Readonly<Record<string, WindowRule>>): WindowRule {
-  return overrides['other'] ?? OTHER_COUNTRIES;
 }

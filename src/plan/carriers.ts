@@ -11,13 +11,6 @@ interface OptOutRules {
   readonly stopWords: readonly string[];
 }
 
-interface CarrierRule {
-  readonly code: Code;
-  /** The first place. */
-  find(text: string, message: StepMessage, optOut: OptOutRules): Found;
-  readonly hint: string;
-}
-
 /** Punctuation that ends it, and that of Chinese and Japanese, is of the sentence. */
 const LINK = /https?:\/\/[^\s"<>\u3000-\u303f\uff00-\uffef]*[^\s"<>\u3000-\u303f\uff00-\uffef.,;:!?)\]'’”»]/gi;
 /** Public shorteners. Letters without case, such as Chinese ones, have no space before a link. Networks block them (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
@@ -27,7 +20,12 @@ const SHORTENERS =
 /** Fewer words say nothing: a code, a name. */
 const FEWEST_WORDS = 5;
 
-const RULES: readonly CarrierRule[] = [
+const RULES: readonly {
+  readonly code: Code;
+  /** The first place. */
+  find(text: string, message: StepMessage, optOut: OptOutRules): Found;
+  readonly hint: string;
+}[] = [
   {
     code: 'link-shortener',
     find(text) {

@@ -127,8 +127,6 @@ function listChanged(plan: Plan): Diagnostic {
 
 const NO_MESSAGES: readonly never[] = [];
 
-type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
-
 /** Bad rows are skipped: the campaign, or the user, says so. Else they refuse the run. */
 export function skipsInvalid({ recipients }: Pick<Campaign, 'recipients'>, allow: readonly Allowable[]): boolean {
   return recipients.onInvalid === 'skip' || allow.includes('invalid-rows');
@@ -172,7 +170,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     if (left !== null) return left;
     const known = view.known?.(row.row, key, to);
     if (known) return done(recipient, known);
-    let later: LaterRuling | null = null;
+    let later: Extract<Closed, { readonly decision: 'defer' }> | null = null;
     for (const { reason, check } of rules) {
       const ruling = check(recipient);
       if (ruling === null) continue;

@@ -1,11 +1,11 @@
 import type { EachTime, Recipient } from '../model.ts';
+import { DAY_MS } from '../util/time.ts';
 import { type Calendar, openingOf, wallText } from './calendar.ts';
 import { type Closed, endOfRow, type GateBounds, MOST_EARLIER_DAYS, type WindowGate, whyLate } from './gate.ts';
 import type { Plan } from './plan.ts';
 
 /** A message that a window moves to an earlier moment goes out within the last hour before the window closes. */
 const LAST_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /**
  * The gate of `send.each`: opens for each recipient some time before that of the row, or in the last hour of the window

@@ -89,15 +89,13 @@ function isReached(reach: Reach, { to, key }: Pick<Recipient, 'to' | 'key'>): bo
 function sentBy({ run, reach, count }: Source, ledger: Pick<Ledger, 'counts'>): readonly string[] {
   // A purged run no longer names its recipients.
   const isPurged = reach.purged.length > 0;
-  const people = isPurged ? sentIn(run, ledger) : count;
+  const people = isPurged
+    ? ledger
+        .counts(run)
+        .reduce((sum, { outcome, count }) => (outcome === 'accepted' || outcome === 'in-doubt' ? sum + count : sum), 0)
+    : count;
   if (people === 0) return [];
   return [`${countOf(people, 'recipient')}${isPurged ? ' (purged)' : ''} from ${run.environment} (run ${run.id})`];
-}
-
-function sentIn(run: RunRecord, ledger: Pick<Ledger, 'counts'>): number {
-  return ledger
-    .counts(run)
-    .reduce((sum, { outcome, count }) => (outcome === 'accepted' || outcome === 'in-doubt' ? sum + count : sum), 0);
 }
 
 function beingSent(plan: Plan, { environment, id }: RunRecord): Diagnostic {

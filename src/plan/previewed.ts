@@ -19,7 +19,17 @@ import type { Estimate } from './estimate.ts';
 import type { AnyPlanFile } from './plan-file.ts';
 
 export interface PreviewRows {
-  readonly plan: PreviewedPlan;
+  readonly plan: {
+    readonly campaign: Campaign;
+    readonly environment: Environment;
+    readonly occurrence: string;
+    /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
+    readonly inputs: readonly InputFile[];
+    readonly columns: readonly string[];
+    /** The day from which relative dates in `recipients.where` count; null: none is relative. */
+    readonly day: WhereDay | null;
+    readonly recipientsPerRequest: number;
+  };
   readonly formats: Formats;
   readonly warn: (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
   readonly stepOf: (message: StepMessage, variant: string | null) => Step;
@@ -40,18 +50,6 @@ export interface PreviewRows {
     readonly warnings: readonly Diagnostic[];
   };
   close(): void;
-}
-
-interface PreviewedPlan {
-  readonly campaign: Campaign;
-  readonly environment: Environment;
-  readonly occurrence: string;
-  /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
-  readonly inputs: readonly InputFile[];
-  readonly columns: readonly string[];
-  /** The day from which relative dates in `recipients.where` count; null: none is relative. */
-  readonly day: WhereDay | null;
-  readonly recipientsPerRequest: number;
 }
 
 export interface Previewed {

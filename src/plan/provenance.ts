@@ -120,12 +120,10 @@ async function isAsCommitted({ path, sha256 }: UsedFile, blob: string): Promise<
   // The file changed after the campaign was read.
   if (sha256 !== null && sha256 !== now) return false;
   return (
-    nameOf(bytes) === blob || nameOf(withUnixLines(bytes)) === blob || nameOf(lfsPointer(now, bytes.length)) === blob
+    nameOf(bytes) === blob ||
+    nameOf(Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')) === blob ||
+    nameOf(lfsPointer(now, bytes.length)) === blob
   );
-}
-
-function withUnixLines(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 }
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */

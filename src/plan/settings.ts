@@ -94,7 +94,7 @@ const RECIPIENTS = {
   where: ['message', (where) => where?.query ?? null],
   timeZone: 'bound',
   // It is part of what identifies a recipient.
-  each: ['message', (each) => eachOf(each)],
+  each: ['message', (each) => (each === null ? undefined : [each.column, each.before.ms, each.timeZone])],
   display: IN_FILE,
 } as const satisfies Concerns<ListSpec>;
 
@@ -206,10 +206,6 @@ function textsOf(sources: Variables<SourceText>): object {
 export function identityHash(campaign: Campaign): string {
   const { kind, to, key, defaultCountry, each } = campaign.recipients;
   return digest({ kind, to, key, defaultCountry, each: each === null ? undefined : [each.column, each.timeZone] });
-}
-
-function eachOf(each: ListSpec['each']): unknown {
-  return each === null ? undefined : [each.column, each.before.ms, each.timeZone];
 }
 
 function digest(value: unknown): string {

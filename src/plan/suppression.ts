@@ -322,7 +322,10 @@ export async function readSuppressionList(
   let total = 0;
   let digest: ListDigest | null = null;
   try {
-    const list = await openList(specOf(source), expected === undefined ? {} : { expected });
+    const list = await openList(
+      { ...ONLY_CELLS, path: source.path, file: source.file, escaped: true },
+      expected === undefined ? {} : { expected },
+    );
     try {
       const columns = findColumns(list.columns, file, list.headerLine);
       if ('code' in columns) return { diagnostics: [columns], warnings: [], total: 1, digest };
@@ -387,11 +390,6 @@ function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, Ad
     };
   };
   return { msisdn: cellOf('msisdn'), email: cellOf('email'), contact: cellOf('contact') };
-}
-
-function specOf({ path, file }: SuppressionSource): ListSpec {
-  // Handbill's exports are no exception: no address begins so, and a missed one would be sent to.
-  return { ...ONLY_CELLS, path, file, escaped: true };
 }
 
 /** The hints of the reader of recipients name settings that a suppression list does not have. */

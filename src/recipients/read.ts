@@ -318,15 +318,13 @@ interface CsvRecord {
   readonly line: number;
 }
 
-interface RecordParser {
+function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): {
   push(text: string): Promise<readonly CsvRecord[]>;
   end(): Promise<readonly CsvRecord[]>;
   /** The error that ended the reading, behind the last record; null: none. */
   fault(): Error | null;
   line(): number;
-}
-
-function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): RecordParser {
+} {
   let records: CsvRecord[] = [];
   let fault: Error | null = null;
   // The current record: where it begins, in bytes and lines, and the bytes from there on.

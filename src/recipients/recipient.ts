@@ -73,7 +73,9 @@ export function createRecipientReader(
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
-        ...(type === null ? [] : [wrongType(spec, row, type)]),
+        ...(type === null
+          ? []
+          : [invalid(row, 'bad-row', problem('column-type', type.message, { ...at(spec, row), hint: type.hint }))]),
         ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
       ]);
     }
@@ -185,10 +187,6 @@ const AS_TEXT: Readonly<Record<Damage, string>> = {
   'no-value': 'Fill it in',
   scientific: 'Give the column the format "Text" in the spreadsheet, enter the ids again and save',
 };
-
-function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: string; hint: string }): InvalidRow {
-  return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
-}
 
 function createZoneCheck(): (cell: string) => ZoneFault | null {
   const known = new Set<string>(['']);

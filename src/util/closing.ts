@@ -1,11 +1,9 @@
-type Closing = AsyncDisposable & { readonly closed: Promise<void>; close(): Promise<void> };
-
 /** Ends with `close`, the signal or a failure, whichever is first. `failed` resolves with the reason. Closes once. */
 export function closedBy(
   stop: () => Promise<void>,
   signal: AbortSignal | undefined,
   failed: Promise<Error> = new Promise(() => undefined),
-): Closing {
+): AsyncDisposable & { readonly closed: Promise<void>; close(): Promise<void> } {
   const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
   // The caller need not await it: what cannot be stored is logged as well.
   closed.catch(() => undefined);

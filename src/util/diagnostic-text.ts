@@ -1,7 +1,6 @@
 import { type Diagnostic, SUMMARY_CODE } from '../errors.ts';
 import { safe, safeLine } from './escape.ts';
-import { onDemand } from './on-demand.ts';
-import { displayWidth } from './table.ts';
+import { displayWidth, graphemes } from './table.ts';
 import { countOf, number } from './words.ts';
 
 export interface DiagnosticTextOptions {
@@ -116,7 +115,10 @@ function cutAround(
 ): { readonly text: string; readonly before: number; readonly marked: number } {
   // Only this much is read, so that a line of a megabyte costs nothing.
   const from = Math.max(0, Math.min(start, source.length) - WIDTH * 4);
-  const cells = cellsOf(source.slice(from, from + WIDTH * 12));
+  const cells = [...graphemes().segment(source.slice(from, from + WIDTH * 12))].map(({ segment, index }) => {
+    const shown = segment === '\t' ? TAB : safeLine(segment);
+    return { text: shown, width: displayWidth(shown), index, end: index + segment.length };
+  });
   const first = cells.findIndex((cell) => cell.end > start - from);
   const at = first === -1 ? cells.length : first;
   const whole = from === 0 && source.length <= WIDTH * 12 && widthOf(cells) <= room;
@@ -155,13 +157,6 @@ function rightEdge(cells: readonly Cell[], left: number, room: number): number {
   return right;
 }
 
-function cellsOf(text: string): readonly Cell[] {
-  return [...segments().segment(text)].map(({ segment, index }) => {
-    const shown = segment === '\t' ? TAB : safeLine(segment);
-    return { text: shown, width: displayWidth(shown), index, end: index + segment.length };
-  });
-}
-
 function widthOf(cells: readonly Cell[]): number {
   return cells.reduce((sum, cell) => sum + cell.width, 0);
 }
@@ -172,7 +167,6 @@ const LEAST = 20;
 /** Two blanks, ` | ` behind the number, and an ellipsis at each end. */
 const FRAME = 7;
 const TAB = '    ';
-const segments = onDemand(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 // ----------------------------------------------------------------------------------------------------------- colour
 

@@ -70,12 +70,10 @@ export async function createOutput(path: string, text: string): Promise<void> {
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-type Refusing = <T>(step: Promise<T>) => Promise<T>;
-
 async function writeAll(
   handle: FileHandle,
   chunks: AsyncIterable<string> | Iterable<string>,
-  refusing: Refusing,
+  refusing: <T>(step: Promise<T>) => Promise<T>,
 ): Promise<number> {
   let bytes = 0;
   let block = '';

@@ -36,8 +36,6 @@ export function isForeignPart(headers: IncomingHttpHeaders): boolean {
   return (site === 'cross-site' || site === 'same-site') && destination !== 'document';
 }
 
-type ReceivedBody = Buffer | 'too-large' | 'cut-off';
-
 /** The most bytes on the wire, as a multiple of the body: chunks of a byte take six times as much, extensions more. */
 const ON_WIRE = 16;
 
@@ -46,7 +44,7 @@ export function isAnnouncedTooLarge({ headers }: Pick<IncomingMessage, 'headers'
 }
 
 /** Reads no more than is allowed. Never rejects. */
-export function receiveBody(incoming: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
+export function receiveBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large' | 'cut-off'> {
   if (isAnnouncedTooLarge(incoming, maxBytes)) return Promise.resolve('too-large');
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -63,10 +61,8 @@ export function receiveBody(incoming: IncomingMessage, maxBytes: number): Promis
       resolve('too-large');
     };
     incoming.on('data', take);
-    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks)));
+    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks)));
     incoming.on('error', () => resolve('cut-off'));
     incoming.on('close', () => resolve('cut-off'));
   });
 }
-
-const EMPTY = Buffer.alloc(0);

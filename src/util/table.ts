@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import { safeLine } from './escape.ts';
+import { onDemand } from './on-demand.ts';
 
 export interface Column {
   readonly title?: string;
@@ -214,15 +215,9 @@ export function proseWidth(width: number): number {
 /** Latin letters and the punctuation of prose: one column each. */
 const SIMPLE = /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u2010-\u2027]*$/;
 
-let segmenter: Intl.Segmenter | null = null;
-function graphemes(): Intl.Segmenter {
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  return segmenter;
-}
+export const graphemes = onDemand(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
-/** Loaded when a text needs it: its tables take 40 ms, and the first answer 20 more. */
-let loaded: ((text: string) => number) | null = null;
-function stringWidth(): (text: string) => number {
-  loaded ??= (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default;
-  return loaded;
-}
+/** Its tables take 40 ms, and the first answer 20 more. */
+const stringWidth = onDemand(
+  () => (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default,
+);

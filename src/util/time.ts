@@ -257,13 +257,11 @@ const FIELDS = {
 } as const;
 
 type Letters = keyof typeof FIELDS;
-type Part = (typeof FIELDS)[Letters]['part'];
-
 /** A run of one letter, text in single quotes, or any other character. */
 const TOKEN = /([A-Za-z])\1*|'((?:[^']|'')*)'|./gsu;
 
 export function readDateFormat(pattern: string): CellFormat | { readonly problem: string; readonly hint: string } {
-  const parts: Part[] = [];
+  const parts: (typeof FIELDS)[Letters]['part'][] = [];
   let source = '';
   let example = '';
   let isShortBefore = false;
@@ -281,7 +279,7 @@ export function readDateFormat(pattern: string): CellFormat | { readonly problem
       continue;
     }
     if (token === 'yy') return { problem: 'has a year of two digits, which leaves the century open', hint: YEAR };
-    const field = isKnown(token) ? FIELDS[token] : null;
+    const field = Object.hasOwn(FIELDS, token) ? FIELDS[token as Letters] : null;
     if (field === null) return { problem: `has "${token}", which is not a part of a date here`, hint: LETTERS };
     if (parts.includes(field.part)) return { problem: `names the ${field.part} twice`, hint: LETTERS };
     if (isShortBefore || (field.short && isFieldBefore)) {
@@ -368,10 +366,6 @@ const TIME = /^(,? )([0-9]{1,2}):[0-9]{2}(:[0-9]{2})?(\s?[AaPp]\.?[Mm]\.?)?$/u;
 const LETTERS =
   "Letters: yyyy, MM, M or MMM (Nov), dd or d, and for a time of day HH or H, mm and ss, or h with a (PM). Put other letters in single quotes: d 'de' M.";
 const YEAR = 'Write yyyy, and the years in the list with four digits.';
-
-function isKnown(token: string): token is Letters {
-  return Object.hasOwn(FIELDS, token);
-}
 
 function toIso(groups: Readonly<Record<string, string>> | undefined): string | null {
   if (groups === undefined) return null;

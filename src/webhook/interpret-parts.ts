@@ -264,13 +264,11 @@ function readAddress(
   { meanings, channels }: Reading,
 ): { readonly address: string | null; readonly channel: Channel | null } {
   if (written === null) return { address: null, channel: null };
-  const scheme = SCHEME.exec(written);
+  const scheme = /^([a-z]{2,20}):/.exec(written);
   const channel = scheme === null ? null : channelOf(scheme[1] ?? '', channels);
   const bare = scheme !== null && (channel !== null || scheme[1] === 'tel') ? written.slice(scheme[0].length) : written;
   return { address: meanings.address(bare) ?? bare, channel };
 }
-
-const SCHEME = /^([a-z]{2,20}):/;
 
 function readChannel(level: Level, { fields, channels }: Reading, trace: Trace | null): Channel | null {
   const read = (value: unknown): Channel | null => {

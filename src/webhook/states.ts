@@ -58,7 +58,7 @@ export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): 
   const folded = foldName(word);
   const known = own.get(folded) ?? table().get(folded);
   if (known !== undefined) return known;
-  const last = LAST_PART.exec(word)?.[0];
+  const last = /(?<=[.:/])[^.:/]+$/.exec(word)?.[0];
   return last === undefined ? null : (table().get(foldName(last)) ?? null);
 }
 
@@ -68,8 +68,6 @@ export function stateOfGroup(group: string): DeliveryState | null {
 
 /** A longer text is not a word. */
 const MAX_WORD = 100;
-const LAST_PART = /(?<=[.:/])[^.:/]+$/;
-
 /** A longer id would burden the ledger and every report. */
 const MAX_ID = 200;
 /** RFC 5321: 64 before the @, 255 after it. */

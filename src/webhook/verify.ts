@@ -41,10 +41,14 @@ export function createVerifier(scheme: Scheme, secrets: readonly string[]): Veri
       return jwtVerifier(scheme, secrets);
     case 'basic':
       return basicVerifier(secrets);
+    // RFC 6750.
     case 'bearer':
-      return bearerVerifier(secrets);
+      return ({ headers }) => {
+        const given = credentials(headers.authorization, 'bearer');
+        return given === null ? NO_SECRET : verdict(isOneOf(given, secrets));
+      };
     case 'path':
-      return pathVerifier(secrets);
+      return ({ segment }) => (segment === null ? NO_SECRET : verdict(isOneOf(segment, secrets)));
   }
 }
 
@@ -307,18 +311,6 @@ function basicVerifier(secrets: readonly string[]): Verifier {
     const given = credentials(headers.authorization, 'basic');
     return given === null ? NO_SECRET : verdict(isOneOf(Buffer.from(given, 'base64'), expected));
   };
-}
-
-/** RFC 6750. */
-function bearerVerifier(secrets: readonly string[]): Verifier {
-  return ({ headers }) => {
-    const given = credentials(headers.authorization, 'bearer');
-    return given === null ? NO_SECRET : verdict(isOneOf(given, secrets));
-  };
-}
-
-function pathVerifier(secrets: readonly string[]): Verifier {
-  return ({ segment }) => (segment === null ? NO_SECRET : verdict(isOneOf(segment, secrets)));
 }
 
 /** The part after the name of the scheme, which may be written in any case. */

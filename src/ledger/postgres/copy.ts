@@ -7,8 +7,6 @@ import { MARKS, SCHEMA } from '../schema.ts';
 /** Rows that are in memory at once. */
 const PAGE_ROWS = 2000;
 
-const TABLE_NAMES = `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`;
-
 /** No rule asks for attempts that were not accepted. */
 const LEFT_OUT = 'attempts';
 
@@ -24,7 +22,7 @@ export function copyShared(source: Pick<Connection, 'exec' | 'query' | 'hold'>, 
     db.exec('PRAGMA synchronous = OFF; BEGIN');
     const tables = SCHEMA.filter((statement) => statement.startsWith('CREATE TABLE'));
     for (const statement of tables) db.exec(statement);
-    for (const { name } of db.prepare(TABLE_NAMES).all()) {
+    for (const { name } of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`).all()) {
       if (name !== LEFT_OUT) copyTable(source, db, String(name));
     }
     for (const statement of SCHEMA) if (!tables.includes(statement)) db.exec(statement);

@@ -69,14 +69,14 @@ export class PostgresConnection implements Connection {
     this.path = path;
     this.history = history;
     this.#bridge = bridge;
-    this.many = manyRows({
-      commit: (text, values) => {
+    this.many = manyRows(
+      (text, values) => {
         const found = this.#ask(text, values, COMMIT_MS);
         this.#written += 1;
         return found;
       },
-      copy: (text, rows) => this.#copy(text, rows),
-    });
+      (text, rows) => this.#copy(text, rows),
+    );
     this.purge = {
       isUnderWay: () => this.query('SELECT purge_begun FROM ledger').get()?.[0] === 1,
       begin: () => this.write(0, 1, () => this.statement('UPDATE ledger SET purge_begun = true')()),
@@ -218,7 +218,7 @@ export class PostgresConnection implements Connection {
    * The server takes a moment to notice that a process was killed. A process that is stopping releases its lock last.
    */
   #waitForLock(high: number, low: number): boolean {
-    const wait = this.query(SET_LOCK_TIMEOUT);
+    const wait = this.query(`SELECT set_config('lock_timeout', ?, false)`);
     try {
       wait.get(LOCK_WAIT);
       this.query('SELECT pg_advisory_lock(?::int, ?::int)').get(high, low);
@@ -274,8 +274,6 @@ export class PostgresConnection implements Connection {
   }
 }
 
-const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
-
 /** A purge takes data out of these tables: copies of it stay in their pages. */
 const VACUUM =
   'VACUUM (FULL) recipients, resolutions, suppressions, suppressed_hashes, delivery_reports, replies, unread_events';
@@ -297,19 +295,19 @@ function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [n
   return [hash.readInt32BE(0), hash.readInt32BE(4)];
 }
 
-/** Calls on the connection: the same transaction again and again, and copying without waiting. */
-interface ManyAsker {
-  commit(text: string, values: readonly Given[]): Found;
-  copy(text: string, rows: string): void;
-}
-
-/** The hot path: one round trip for a group commit, an array for each column. Checks as in the stores (commits.ts). */
-function manyRows(asker: ManyAsker): ManyRows {
+/**
+ * The hot path: one round trip for a group commit, an array for each column. Checks as in the stores (commits.ts).
+ * @param copy - without waiting
+ */
+function manyRows(
+  commit: (text: string, values: readonly Given[]) => Found,
+  copy: (text: string, rows: string) => void,
+): ManyRows {
   return {
-    load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
+    load: (list, rows, run) => copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
     commit({ number, list, postedFrom }, results, claims, forms, now, held) {
       const found = orStrange(() =>
-        asker.commit(COMMIT, [
+        commit(COMMIT, [
           number,
           list,
           now,
@@ -355,10 +353,8 @@ function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null)
 
 /** Only these two are special inside quotes: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function quoted(value: string): string {
-  return `"${NEEDS_ESCAPE.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
+  return `"${/["\\]/.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
 }
-
-const NEEDS_ESCAPE = /["\\]/;
 
 function rowsOf(found: unknown): ReadonlySet<number> | null {
   return found === null ? null : new Set(Array.isArray(found) ? found.map(Number) : []);

@@ -23,7 +23,7 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
 
   return {
     join({ id, host, pid, leaseMs }) {
-      statement(FORGET_OLD)();
+      statement('DELETE FROM workers WHERE heard_at < now_ms() - 86400000')();
       query(BEAT).get(id, host, pid, leaseMs);
     },
     beat: ({ id, host, pid, leaseMs }) => void query(BEAT).get(id, host, pid, leaseMs),
@@ -38,7 +38,7 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     },
     leave(id) {
       for (const [list] of query(SHARDS_OF).all(id)) giveBackAll(Number(list), id, 0);
-      query(LEAVE).get(id);
+      query('DELETE FROM workers WHERE id = ? RETURNING 1').get(id);
     },
     workers: () =>
       query(WORKERS)
@@ -61,7 +61,7 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
       );
     },
     facts(run) {
-      const said = query(FACTS).get(run.list)?.[0];
+      const said = query('SELECT facts FROM shards WHERE list = ? LIMIT 1').get(run.list)?.[0];
       return typeof said === 'string' ? (JSON.parse(said) as Json) : null;
     },
     shared: () =>
@@ -79,7 +79,7 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
         const shard = toShard(found);
         if (found[3] === 1) statement(RECOVER_SHARD)(now, run.list, shard.firstRow, shard.lastRow);
         statement(TAKE)(worker.id, run.list, number);
-        statement(IS_AT_WORK)(run.list, worker.id);
+        statement('UPDATE workers SET list = ?, heard_at = now_ms() WHERE id = ?')(run.list, worker.id);
         return shard;
       });
     },
@@ -100,9 +100,9 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
           }),
       );
     },
-    left: (run) => Number(query(LEFT).get(run.list)?.[0]),
+    left: (run) => Number(query(`SELECT count(*) FROM shards WHERE list = ? AND state <> 'done'`).get(run.list)?.[0]),
     sum(run) {
-      const said = query(LATENCIES)
+      const said = query('SELECT latency FROM shares WHERE list = ? AND latency IS NOT NULL')
         .all(run.list)
         .map(([latency]) => String(latency));
       return { share: shareOf(query(SUM).get(run.list) ?? []), latencies: said };
@@ -189,10 +189,6 @@ SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE 
 const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
   UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
 
-const FORGET_OLD = 'DELETE FROM workers WHERE heard_at < now_ms() - 86400000';
-
-const LEAVE = 'DELETE FROM workers WHERE id = ? RETURNING 1';
-
 const SHARDS_OF = 'SELECT DISTINCT list FROM shards WHERE worker = ?';
 
 const WORKERS = `SELECT id, host, pid, lease_ms, joined_at, heard_at, heard_at + lease_ms > now_ms(),
@@ -213,8 +209,6 @@ const CUT = `INSERT INTO shards (list, number, first_row, last_row, state, offer
     AND state = 'pending' AND reason IS DISTINCT FROM 'rate-limited') AS due
   WHERE place <= ?3::bigint GROUP BY (place - 1) / ?2::bigint RETURNING number, first_row, last_row`;
 
-const FACTS = 'SELECT facts FROM shards WHERE list = ? LIMIT 1';
-
 const SHARED = `SELECT number FROM runs WHERE state = 'running'
   AND EXISTS (SELECT 1 FROM shards WHERE shards.list = runs.list AND shards.state <> 'done') ORDER BY number`;
 
@@ -228,8 +222,6 @@ const LOOK = `SELECT s.number, first_row, last_row, s.state = 'taken' FROM shard
     AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = s.worker AND w.heard_at + w.lease_ms > now_ms())))`;
 
 const TAKE = `UPDATE shards SET state = 'taken', worker = ? WHERE list = ? AND number = ?`;
-
-const IS_AT_WORK = 'UPDATE workers SET list = ?, heard_at = now_ms() WHERE id = ?';
 
 const HOLDS = 'SELECT 1 FROM shards WHERE list = ? AND number = ? AND worker = ?';
 
@@ -254,12 +246,8 @@ const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at
     OR (state = 'open' AND ?2 = 1 AND offered_at < now_ms() - ?3::double precision))
   RETURNING number, first_row, last_row`;
 
-const LEFT = `SELECT count(*) FROM shards WHERE list = ? AND state <> 'done'`;
-
 const SUM = `SELECT sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped),
   sum(deferred), sum(first_steps), sum(fell_back), min(opens_at), max(limited_until) FROM shares WHERE list = ?`;
-
-const LATENCIES = 'SELECT latency FROM shares WHERE list = ? AND latency IS NOT NULL';
 
 const END = `UPDATE runs SET state = ?, halt = ? WHERE number = ? AND state = 'running'`;
 
