@@ -1,7 +1,7 @@
 import { basename, extname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
+import type { Approval, Environment, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
 import type { Provider } from '../providers/provider.ts';
 import { fillUrl, needsBaseUrl, originOf } from '../providers/url.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
@@ -61,7 +61,10 @@ export function readEnvironments(
     const original = originalOf(name, written, environments, report);
     const own = original === null ? environment : ownOf(name, environment, original, written, report);
     const approval = name === SANDBOX ? null : readApproval(own, folder, whereOf, report);
-    const git = readGitRule(own, whereOf);
+    const { clean = false, branch = null } = own.git ?? {};
+    const branches = branch === null ? null : [branch].flat();
+    // Like the approvers, the rule about the commit is in handbill.yaml only.
+    const git = own.git === undefined ? null : { clean, branches, where: whereOf(['git']) };
     refuseFiles(own.redirect, report);
     const fence = readFence(own, folder, whereOf);
     const provider = providers.get(name);
@@ -210,7 +213,15 @@ function readEnvironment(
   return {
     name,
     identity: name,
-    provider: withWords(provider, wire),
+    // The words of `wire` over those of the provider.
+    provider: {
+      ...provider,
+      channels: { ...provider.channels, ...wire.channels },
+      characterSets: { ...provider.characterSets, ...wire.characterSets },
+      messageTypes: { ...provider.messageTypes, ...wire.messageTypes },
+      senders: { ...provider.senders, ...wire.senders },
+      msisdn: wire.msisdn ?? provider.msisdn,
+    },
     vars,
     secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, ofProvider),
     ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, ofProvider)),
@@ -222,18 +233,6 @@ function readEnvironment(
     fetch,
     webhook: readWebhook(webhook, reading.events, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
     wire: readWire(wire, reading),
-  };
-}
-
-/** The words of `wire` over those of the provider. */
-function withWords(provider: Provider, { channels, characterSets, messageTypes, senders, msisdn }: WireFile): Provider {
-  return {
-    ...provider,
-    channels: { ...provider.channels, ...channels },
-    characterSets: { ...provider.characterSets, ...characterSets },
-    messageTypes: { ...provider.messageTypes, ...messageTypes },
-    senders: { ...provider.senders, ...senders },
-    msisdn: msisdn ?? provider.msisdn,
   };
 }
 
@@ -351,13 +350,6 @@ function checkProxy(text: string, report: Report): string | null {
     report('proxy', 'invalid-value', 'The address of the proxy has a path.', example);
   }
   return text;
-}
-
-/** Like the approvers, the rule about the commit is in handbill.yaml only. */
-function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRule | null {
-  if (git === undefined) return null;
-  const { clean = false, branch = null } = git;
-  return { clean, branches: branch === null ? null : [branch].flat(), where: whereOf(['git']) };
 }
 
 type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;

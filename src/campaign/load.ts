@@ -149,7 +149,9 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const slip =
     merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
   const all = [
-    ...(Array.isArray(folders) ? [] : [relativeFolder(folders)]),
+    ...(Array.isArray(folders)
+      ? []
+      : [problem('usage', `HANDBILL_LISTS names "${folders.relative}", which is not an absolute path.`, WHOLE_PATHS)]),
     ...slip,
     ...circle,
     ...checked.diagnostics,
@@ -165,10 +167,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   return { campaign, ledgerFault: project.ledgerFault, diagnostics: all };
 }
 
-function relativeFolder({ relative }: { readonly relative: string }): Diagnostic {
-  const message = `HANDBILL_LISTS names "${relative}", which is not an absolute path.`;
-  return problem('usage', message, { hint: 'Write whole paths: HANDBILL_LISTS=/var/exports' });
-}
+const WHOLE_PATHS = { hint: 'Write whole paths: HANDBILL_LISTS=/var/exports' };
 
 /** Only the exact word lets a message through to people who have opted out. */
 function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Diagnostic {

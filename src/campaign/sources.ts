@@ -270,14 +270,11 @@ async function readFileAt(
     inputs.push({ role: 'template', file: fromRoot(place.root, read.path), sha256: read.sha256 });
     return read.source;
   }
-  const isText = read.path === undefined && pointer.includes('/template') && looksLikeText(written);
-  diagnostics.push(isText ? { ...read.problem, hint: AS_TEXT } : read.problem);
+  // A file name has no tags; it may have spaces, but then ends in `.hbs` or the like.
+  const isText = written.includes('{{') || (/\s/.test(written.trim()) && !/\.[a-z]{2,10}$/i.test(written));
+  const isMeant = isText && read.path === undefined && pointer.includes('/template');
+  diagnostics.push(isMeant ? { ...read.problem, hint: AS_TEXT } : read.problem);
   return null;
-}
-
-/** A file name has no tags; it may have spaces, but then ends in `.hbs` or the like. */
-function looksLikeText(written: string): boolean {
-  return written.includes('{{') || (/\s/.test(written.trim()) && !/\.[a-z]{2,10}$/i.test(written));
 }
 
 const AS_TEXT = '`template` names a file. A text is written so: `template: { text: "Hi {{name}}" }`.';

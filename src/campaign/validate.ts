@@ -43,23 +43,18 @@ export function checkProvider(yaml: YamlFile): Checked<Partial<ProviderFile>> {
 
 /** The place of the value at a pointer, else of its nearest parent. */
 export function whereValue(yaml: YamlFile, pointer: string): Where {
-  const place = placeOf(yaml, pointer);
-  return yaml.text.at(place[0], place[1] - place[0]);
+  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
+    const place = yaml.places.get(p)?.value;
+    if (place !== undefined) return yaml.text.at(place[0], place[1] - place[0]);
+    // A mapping is as long as all its lines: mark its first character only.
+    if (p === '') return yaml.text.at(0, 1);
+  }
 }
 
 /** The place of the key at a pointer; for a list item or the file, of the value. */
 export function whereKey(yaml: YamlFile, pointer: string): Where {
   const key = yaml.places.get(pointer)?.key;
   return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
-}
-
-function placeOf(yaml: YamlFile, pointer: string): readonly [number, number] {
-  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
-    const place = yaml.places.get(p);
-    // A mapping is as long as all its lines: mark its first character only.
-    if (place !== undefined) return place.value;
-    if (p === '') return [0, 1];
-  }
 }
 
 function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
@@ -73,7 +68,8 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const errors = validate(yaml.value) ? [] : namesAsKeys(validate.errors ?? [], kind);
   if (kind === 'project') hideSecrets(errors, yaml);
   if (kind === 'provider') hideLiterals(yaml);
-  const meant = meantKeys(errors);
+  const unknown = errors.filter((error) => error.keyword === 'additionalProperties');
+  const meant = new Set(unknown.map((error) => error.instancePath + pointerTo([meantKey(error) ?? ''])));
   const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
   return {
@@ -88,7 +84,8 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
 function namesAsKeys(errors: readonly ErrorObject[], kind: FileKind): readonly ErrorObject[] {
   const twice = new Set<string>();
   const keys = errors.map((error): ErrorObject => {
-    const names = error.keyword === 'propertyNames' ? namesIn(error.parentSchema as Schema, kind) : undefined;
+    const { propertyNames } = (error.keyword === 'propertyNames' ? error.parentSchema : {}) as Schema;
+    const names = propertyNames === undefined ? undefined : resolveSchema(propertyNames, kind).schema.enum;
     if (names === undefined) return error;
     const name = String(error.params['propertyName']);
     twice.add(`${error.instancePath} ${name}`);
@@ -98,10 +95,6 @@ function namesAsKeys(errors: readonly ErrorObject[], kind: FileKind): readonly E
   const isName = ({ keyword, instancePath, data }: ErrorObject): boolean =>
     keyword === 'enum' && typeof data === 'string' && twice.has(`${instancePath} ${data}`);
   return keys.filter((error) => !isName(error));
-}
-
-function namesIn({ propertyNames }: Schema, kind: FileKind): Schema['enum'] {
-  return propertyNames === undefined ? undefined : resolveSchema(propertyNames, kind).schema.enum;
 }
 
 /**
@@ -128,11 +121,6 @@ function hideLiterals(yaml: YamlFile): void {
     );
     if (isPlace && !isMapping(text) && !Array.isArray(text) && !String(text).includes('{')) yaml.text.hide(...value);
   }
-}
-
-function meantKeys(errors: readonly ErrorObject[]): ReadonlySet<string> {
-  const unknown = errors.filter((error) => error.keyword === 'additionalProperties');
-  return new Set(unknown.map((error) => error.instancePath + pointerTo([meantKey(error) ?? ''])));
 }
 
 function explainAll(errors: readonly ErrorObject[], meant: ReadonlySet<string>, yaml: YamlFile, context: Context) {

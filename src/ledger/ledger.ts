@@ -367,8 +367,6 @@ export interface LedgerOptions {
 export interface SentQuarter {
   /** Number of the run. */
   readonly run: number;
-  /** Its begin, in ms since 1970. No time zone changes its day within one. */
-  readonly quarterMs: number;
   readonly messages: number;
   readonly parts: number;
   readonly costMicros: number;

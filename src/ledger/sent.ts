@@ -6,17 +6,15 @@ export function sentStore(connection: Connection): Pick<Ledger, 'sentSince' | 'b
     sentSince: (environment, sinceMs) =>
       connection
         .query(
-          `SELECT runs.number, claimed_at / 900000, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0),
-            min(claimed_at), max(claimed_at)
+          `SELECT runs.number, count(*), coalesce(sum(parts), 0), coalesce(sum(cost_micros), 0), min(claimed_at), max(claimed_at)
             FROM recipients JOIN runs ON runs.list = recipients.list
             WHERE runs.environment = ?1 AND runs.last_start_at >= ?2 AND (recipients.state = 'accepted' OR by_report = 1) AND claimed_at >= ?2
-            GROUP BY 1, 2 ORDER BY 1, 2`,
+            GROUP BY 1, claimed_at / 900000 ORDER BY 1, claimed_at / 900000`,
         )
         .all(environment, sinceMs)
         .map((row) => {
-          const [run = 0, quarter = 0, messages = 0, parts = 0, costMicros = 0, firstMs = 0, lastMs = 0] =
-            row.map(Number);
-          return { run, quarterMs: quarter * 900_000, messages, parts, costMicros, firstMs, lastMs };
+          const [run = 0, messages = 0, parts = 0, costMicros = 0, firstMs = 0, lastMs = 0] = row.map(Number);
+          return { run, messages, parts, costMicros, firstMs, lastMs };
         }),
     busiestSince(environment, sinceMs, more) {
       const rows = connection

@@ -5,6 +5,7 @@ import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Decision, Period, Recipient } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { DAY_MS } from '../util/time.ts';
 import { idsOf } from './campaign-id.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import { type Closed, mostBeforeMs } from './gate.ts';
@@ -44,7 +45,10 @@ export async function openReach(
   const { each } = campaign.recipients;
   const isAsked = exclude.length > 0 || frequency.length > 0;
   if (!isAsked && after === null && unreachable === null && each === null) return null;
-  const unknown = unknownCampaigns(campaign, ledger);
+  // A typing mistake in a name would let through all recipients that it was to exclude.
+  const unknown = exclude.flatMap((one) =>
+    one.unknown === null || idsOf(one, ledger).length > 0 ? [] : [one.unknown],
+  );
   if (unknown.length > 0) throw refuse(...unknown);
   const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.identity, ledger));
   const refusals = missing === null ? [] : [missing];
@@ -139,13 +143,6 @@ function cappedBy(reach: Reach, caps: Caps, now: () => number): (recipient: Reci
     last = cap;
     return text;
   };
-}
-
-/** A typing mistake in a name would let through all recipients that it was to exclude. */
-function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'campaigns'> | null): readonly Diagnostic[] {
-  return campaign.exclude.flatMap((one) =>
-    one.unknown === null || idsOf(one, ledger).length > 0 ? [] : [one.unknown],
-  );
 }
 
 /** It may be sent later; but where other occurrences were, it is more likely misspelt. */
@@ -267,11 +264,10 @@ function firstDay(unit: 'day' | 'week' | 'month', day: Temporal.PlainDate): Temp
   return unit === 'month' ? day.with({ day: 1 }) : day;
 }
 
-const DAY_MS = 86_400_000;
-/** Days that are not 24 hours long: one of a DST night, and those of a country that changes its zone. */
-const ODD_MS = 12 * 3_600_000;
 const LONGEST_DAYS = { day: 1, week: 7, month: 31 };
 
 function longestMs(per: Period): number {
-  return per.kind === 'rolling' ? per.ms : LONGEST_DAYS[per.unit] * DAY_MS + ODD_MS;
+  if (per.kind === 'rolling') return per.ms;
+  // Days that are not 24 hours long: one of a DST night, and those of a country that changes its zone.
+  return LONGEST_DAYS[per.unit] * DAY_MS + DAY_MS / 2;
 }

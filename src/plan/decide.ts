@@ -84,7 +84,12 @@ export function decisions(plan: Plan, view: View): Decisions {
     const list = await openList(plan.campaign.recipients, view);
     let seen = 0;
     try {
-      if (list.columns.join('\n') !== plan.columns.join('\n')) throw refuse(listChanged(plan));
+      // The list is opened once for its header and once for its rows; in between it may have been replaced.
+      if (list.columns.join('\n') !== plan.columns.join('\n')) {
+        const at = { file: plan.campaign.recipients.file, line: 1 };
+        const hint = 'Run it again when the list is complete.';
+        throw refuse(problem('input-changed', 'The list was changed while it was being read.', { at, hint }));
+      }
       for await (const rows of list.rows()) {
         yield decideRows(rows, view, decide);
         seen = list.count();
@@ -115,14 +120,6 @@ function decideRows(rows: readonly Row[], { wanted }: View, decide: (row: Row) =
   const batch: Decision[] = [];
   for (const row of rows) if (wanted === undefined || wanted(row.row)) batch.push(decide(row));
   return batch;
-}
-
-/** The list is opened once for its header and once for its rows; in between it may have been replaced. */
-function listChanged(plan: Plan): Diagnostic {
-  return problem('input-changed', 'The list was changed while it was being read.', {
-    at: { file: plan.campaign.recipients.file, line: 1 },
-    hint: 'Run it again when the list is complete.',
-  });
 }
 
 const NO_MESSAGES: readonly never[] = [];

@@ -246,6 +246,7 @@ export function createEstimator(
     },
     result: () => {
       const forecast = forecaster?.result() ?? null;
+      const { recipients, parts: fallbackParts, low, high } = fallback;
       return {
         rows,
         send,
@@ -264,7 +265,10 @@ export function createEstimator(
         ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
         waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
         ...(waitingParts.high === 0 ? {} : { waitingParts: { ...waitingParts } }),
-        fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
+        fallback:
+          campaign.fallbacks.length === 0
+            ? null
+            : { recipients, parts: fallbackParts, costMicros: prices === null ? null : { low, high } },
         ...(forecast === null ? {} : { forecast }),
       };
     },
@@ -274,13 +278,6 @@ export function createEstimator(
 /** A text that only the provider has counts as one part. */
 function partsOf({ channel, sms }: StepMessage): number {
   return sms?.parts ?? (channel === 'sms' ? 1 : 0);
-}
-
-function fallbackEstimate(
-  { recipients, parts, low, high }: { recipients: number; parts: number; low: number; high: number },
-  prices: PriceList | null,
-): FallbackEstimate {
-  return { recipients, parts, costMicros: prices === null ? null : { low, high } };
 }
 
 /* An estimate in one line; null where there is nothing to print. */

@@ -1,6 +1,6 @@
 import { type Code, type Diagnostic, problem, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { RunIdentity, RunRecord } from '../ledger/records.ts';
+import type { RunIdentity } from '../ledger/records.ts';
 import { ALLOWABLE, type Allowable, type Campaign } from '../model.ts';
 import { countOf, number } from '../report/words.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -46,29 +46,26 @@ export function openListGuard(
   if (recipients.sampled !== undefined) return UNGUARDED;
   return {
     judge(list) {
+      const run = ledger?.findRun(identity) ?? null;
+      const isSame = run?.inputs.some(({ role, sha256 }) => role === 'recipients' && sha256 === list.sha256) === true;
       // The run was begun with these bytes: what was let through once is not asked about again, however old it is by now.
-      if (isBegunWith(ledger?.findRun(identity) ?? null, list)) return [];
+      // A run without a row sent nothing and recorded nothing.
+      if (isSame && run.rows > 0) return [];
       const last = change === null || ledger === null ? null : lastSent(ledger, identity);
       const found = [
         ...(maxAge === null || list.changedAtMs === null ? [] : tooOld(list, maxAge, list.changedAtMs, nowMs)),
         ...(minRecipients === null ? emptyList(list, isDue, file) : tooFew(list, minRecipients)),
         ...(change === null || last === null ? [] : otherSize(list, change, last)),
       ];
+      const allowed: readonly Code[] = allow;
       return found.map((one) =>
-        isIn(allow, one.code) ? warning(one.code, one.message, one.at && { at: one.at }) : one,
+        allowed.includes(one.code) ? warning(one.code, one.message, one.at && { at: one.at }) : one,
       );
     },
   };
 }
 
-const isIn = (allow: readonly Code[], code: Code): boolean => allow.includes(code);
-
 const ONCE = 'If the list is as it should be:';
-
-function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
-  // A run without a row sent nothing and recorded nothing.
-  return run !== null && run.rows > 0 && run.inputs.some((one) => one.role === 'recipients' && one.sha256 === sha256);
-}
 
 type SentList = { readonly occurrence: string; readonly rows: number };
 

@@ -64,14 +64,18 @@ export function parsePlanFile(text: string, file: string): AnyPlanFile | Diagnos
     return invalid('This is not a plan: it is not JSON.');
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
-  // People must sign what they read: of a duplicate key, JSON takes the last value.
-  if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
+  const spelt = textOrNull(plan, (read) => escapedJson(JSON.stringify(read)));
+  // People must sign what they read: of a duplicate key, JSON takes the last value. Spaces between the parts do not
+  // count: files may be laid out anew, and lines may end otherwise.
+  if (spelt !== text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1')) {
+    return invalid('The plan is not spelt as handbill writes it.');
+  }
   return isWhole(plan) ? plan : invalid('The plan was changed after it was made.');
 }
 
 /** Is the plan as it was made? Its fingerprint says so. */
 export function isWhole({ fingerprint, signatures: _, ...content }: AnyPlanFile): boolean {
-  return fingerprint === fingerprintOrNull(content);
+  return fingerprint === textOrNull(content, fingerprintOf);
 }
 
 /** The signed text of a plan: everything except its signatures, in one spelling. */
@@ -79,28 +83,10 @@ export function signedBytes({ signatures: _, ...signed }: AnyPlanFile): Uint8Arr
   return new TextEncoder().encode(canonical(signed));
 }
 
-/** JSON without the spaces between its parts: files may be laid out anew, and lines may end otherwise. */
-function withoutSpaces(json: string): string {
-  return json.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
-}
-
-function isSpelt(plan: object, text: string): boolean {
-  const plain = textOrNull(plan);
-  return plain !== null && escapedJson(plain) === text;
-}
-
 /** Null where the plan is nested deeper than the call stack: one that handbill wrote never is. */
-function textOrNull(plan: object): string | null {
+function textOrNull(plan: object, textOf: (plan: object) => string): string | null {
   try {
-    return JSON.stringify(plan);
-  } catch {
-    return null;
-  }
-}
-
-function fingerprintOrNull(content: object): string | null {
-  try {
-    return fingerprintOf(content);
+    return textOf(plan);
   } catch {
     return null;
   }

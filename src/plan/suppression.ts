@@ -69,18 +69,13 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
   const isEmpty = filled.length === 0;
   // A hash is made only where there are hashes to compare it with.
   const lookUps = filled.map(({ book, names }) => ({ find: lookUpIn(book, hasher), names }));
-  const find = (form: string, nowMs: number): string | null => {
-    for (const { find: findIn, names } of lookUps) {
-      const name = names[findIn(form, nowMs)];
-      if (name !== undefined) return name;
-    }
-    return null;
-  };
   const listOf = (to: string, key: string, nowMs: number): string | null => {
     if (isEmpty) return null;
     for (const form of formsOf(to, key)) {
-      const name = find(form, nowMs);
-      if (name !== null) return name;
+      for (const { find, names } of lookUps) {
+        const name = names[find(form, nowMs)];
+        if (name !== undefined) return name;
+      }
     }
     return null;
   };
@@ -261,7 +256,10 @@ export function createKeyCheck(file: string, reading: HasherReading) {
   return {
     see(keyId: string, line: number): void {
       if ('problem' in reading) {
-        if (wrong.size === 0) wrong.set('', hashProblem(reading.problem, file, line));
+        const { code, message, hint } = reading.problem;
+        // A missing row or key gets its own error, with the place of the first hash.
+        const found = problem(code, `${file} holds hashes. ${message}`, { at: { file, line }, hint });
+        if (wrong.size === 0) wrong.set('', found);
       } else if (keyId !== reading.hasher.keyId && !wrong.has(keyId)) {
         wrong.set(keyId, otherKeyProblem(keyId, reading.hasher, { file, line }));
       }
@@ -406,11 +404,3 @@ const HINTS: Partial<Record<Diagnostic['code'], string>> = {
   'invalid-address':
     'Write it with "+" and the country code, or set `defaultCountry` in handbill.yaml, for example to GB.',
 };
-
-/** A missing row or key gets its own error, with the place of the first hash. */
-function hashProblem(found: Diagnostic, file: string, line: number): Diagnostic {
-  return problem(found.code, `${file} holds hashes. ${found.message}`, {
-    at: { file, line },
-    hint: found.hint,
-  });
-}

@@ -47,17 +47,15 @@ const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** Variables that are secrets by their names. Short values do not count: they could be in any text, as `sandbox`. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  // Errors name the file of a key. If the variable holds the key itself by mistake, they must not show it.
+  const isPath = (name: string, value = ''): boolean =>
+    name === 'HANDBILL_SIGNING_KEY' && !/\n|PRIVATE KEY/.test(value);
   const named = Object.entries(env).filter(([name, value]) => SECRET_NAME.test(name) && !isPath(name, value));
   return named.flatMap(([, value]) => (value === undefined || value.length < SHORTEST_SECRET ? [] : [value]));
 }
 
 const SECRET_NAME = /(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD)$/i;
 const SHORTEST_SECRET = 12;
-
-/** Errors name the file of a key. If the variable holds the key itself by mistake, they must not show it. */
-function isPath(name: string, value: string | undefined): boolean {
-  return name === 'HANDBILL_SIGNING_KEY' && !/\n|PRIVATE KEY/.test(value ?? '');
-}
 
 /**
  * Base64 of the secret, and the part of it that is the same wherever it is in longer text (`user:secret`): three bytes become

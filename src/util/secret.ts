@@ -31,12 +31,10 @@ export async function readSecret(
   baseFolder: string,
   words: SecretWords,
 ): Promise<SecretOrProblem> {
-  if ('env' in source) return fromVariable(source.env, env[source.env], words);
-  return await fromFile(source.file, resolve(baseFolder, source.file), words);
-}
-
-function fromVariable(name: string, value: string | undefined, words: SecretWords): SecretOrProblem {
-  if (value !== undefined && value !== '') return { secret: value, place: name };
+  if ('file' in source) return await fromFile(source.file, resolve(baseFolder, source.file), words);
+  const name = source.env;
+  const value = env[name] ?? '';
+  if (value !== '') return { secret: value, place: name };
   return no(words.missing, `The environment variable ${name}, which should hold the ${words.name}, is not set.`, {
     hint: `Set it for this command, or name a private file instead: ${words.setting}.`,
   });
@@ -57,7 +55,10 @@ async function fromFile(file: string, path: string, words: SecretWords): Promise
   try {
     // The open file is checked, so that it cannot be replaced before it is read.
     const refused = await refusePermissions(file, handle, words);
-    return refused ?? { secret: await readLine(handle), place: file };
+    if (refused !== null) return refused;
+    const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+    return { secret: bytes.toString('latin1', 0, bytesRead).replace(/\r?\n$/, ''), place: file };
   } finally {
     await handle.close();
   }
@@ -105,12 +106,6 @@ export function notPrivate(
   const can = (stat.mode & 0o044) === 0 ? 'change' : 'read';
   const hint = `Make it private: chmod 600 ${file}. ${leaked}`;
   return [problem('key-file-permissions', `Other users can ${can} ${file}, which holds ${holds}.`, { hint })];
-}
-
-async function readLine(handle: FileHandle): Promise<string> {
-  const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-  return bytes.toString('latin1', 0, bytesRead).replace(/\r?\n$/, '');
 }
 
 function no(...args: Parameters<typeof problem>): SecretOrProblem {

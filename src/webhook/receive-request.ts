@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReportMethod, Scheme, WebhookEvent } from '../model.ts';
 import { isAnnouncedTooLarge, receiveBody } from '../util/http-server.ts';
 import { isSame } from '../util/secret.ts';
@@ -219,7 +220,8 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
     const beganMs = performance.now();
     for (let quiet = 0; quiet < QUIET_TURNS && performance.now() - beganMs < LONGEST_GATHERING_MS; ) {
       const before = waiting.length;
-      await turn();
+      // The end of this turn of the event loop: everything that could be read has been.
+      await nextTurn();
       quiet = waiting.length > before ? 0 : quiet + 1;
     }
   };
@@ -251,13 +253,6 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
       while (flushing !== null) await flushing;
     },
   };
-}
-
-/** The end of this turn of the event loop: everything that could be read has been. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 /** Ids of received requests, with a digest of their content. */
