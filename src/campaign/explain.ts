@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import { parsePointer, pointerTo } from '../util/json.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
-import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
+import { eachKind, type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
 import type { Where } from './yaml.ts';
 
 export interface Explained {
@@ -409,8 +409,4 @@ function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
   return places;
 }
 
-const PLACES: Readonly<Record<FileKind, ReadonlyMap<string, readonly Place[]>>> = {
-  campaign: placesOf('campaign'),
-  project: placesOf('project'),
-  provider: placesOf('provider'),
-};
+const PLACES = eachKind(placesOf);

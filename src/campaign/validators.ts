@@ -9,6 +9,10 @@ import { onDemand } from '../util/on-demand.ts';
 
 export type FileKind = 'campaign' | 'project' | 'provider';
 
+export function eachKind<T>(make: (kind: FileKind) => T): Readonly<Record<FileKind, T>> {
+  return { campaign: make('campaign'), project: make('project'), provider: make('provider') };
+}
+
 export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
@@ -27,18 +31,11 @@ export interface Schema {
   readonly patternErrorMessage?: string;
 }
 
-const TEXTS: Readonly<Record<FileKind, string>> = {
-  campaign: readSchema('campaign.schema.json'),
-  project: readSchema('project.schema.json'),
-  provider: readSchema('provider.schema.json'),
-};
+/** `schemas/` is two levels up from both `src/campaign/` and `dist/campaign/`. */
+const TEXTS = eachKind((kind) => readFileSync(new URL(`../../schemas/${kind}.schema.json`, import.meta.url), 'utf8'));
 
 /** Shipped with the package, never loaded from elsewhere. */
-export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
-  campaign: JSON.parse(TEXTS.campaign) as Schema,
-  project: JSON.parse(TEXTS.project) as Schema,
-  provider: JSON.parse(TEXTS.provider) as Schema,
-};
+export const SCHEMAS = eachKind((kind) => JSON.parse(TEXTS[kind]) as Schema);
 
 export const schemaFingerprint = onDemand((): string => hash('sha256', Object.values(TEXTS).join('\0')));
 
@@ -59,11 +56,6 @@ export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema
   let found: unknown = SCHEMAS[target];
   for (const key of fragment.split('/').slice(1)) found = (found as Record<string, unknown>)[key];
   return resolveSchema(found as Schema, target);
-}
-
-/** `schemas/` is two levels up from both `src/campaign/` and `dist/campaign/`. */
-function readSchema(name: string): string {
-  return readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
 }
 
 export type Validators = (kind: FileKind) => ValidateFunction;
@@ -110,9 +102,7 @@ export function createAjv(options: Options = {}): Ajv {
   const strict: Options = { strict: true, allErrors: true, verbose: true, coerceTypes: false, allowUnionTypes: true };
   const ajv = new Ajv({ ...strict, ...COMPILED_FAST, ...options });
   ajv.addVocabulary(['patternErrorMessage', ...FOR_EDITORS]);
-  ajv.addSchema(withoutAnnotations(SCHEMAS.campaign), 'campaign.schema.json');
-  ajv.addSchema(withoutAnnotations(SCHEMAS.project), 'project.schema.json');
-  ajv.addSchema(withoutAnnotations(SCHEMAS.provider), 'provider.schema.json');
+  eachKind((kind) => ajv.addSchema(withoutAnnotations(SCHEMAS[kind]), `${kind}.schema.json`));
   return ajv;
 }
 

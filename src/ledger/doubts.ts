@@ -41,22 +41,22 @@ export function doubtStore(connection: Connection, runs: RunStore, counts: Count
     },
 
     resolve(run, doubts, order) {
+      let missed: readonly DoubtRow[] = [];
       try {
         connection.write(order.nowMs, 2 * doubts.length, (now) => {
           const { list } = runs.listOf(run);
           statement(RECOVER)(now, list);
-          const missed = doubts.filter((doubt) => !resolveOne(run, list, doubt, order, now));
-          if (missed.length > 0) throw new Missed(missed);
+          missed = doubts.filter((doubt) => !resolveOne(run, list, doubt, order, now));
+          if (missed.length > 0) throw UNDONE;
           const [open, doubtful] = query(WHAT_IS_LEFT).get(list) ?? [];
           if (open === 1) statement(REOPEN)(run.number);
           else if (doubtful !== 1) statement(FINISH)(now, run.number);
           counts.keep(run.number);
         });
-        return { run: runs.record(run.number), missed: [] };
       } catch (error) {
-        if (error instanceof Missed) return { run: runs.record(run.number), missed: error.doubts };
-        throw error;
+        if (error !== UNDONE) throw error;
       }
+      return { run: runs.record(run.number), missed };
     },
 
     *resolutions(run) {
@@ -92,14 +92,7 @@ export function doubtStore(connection: Connection, runs: RunStore, counts: Count
 }
 
 /** Undoes the whole transaction: a resolution is entered for all named recipients or for none. */
-class Missed extends Error {
-  readonly doubts: readonly DoubtRow[];
-
-  constructor(doubts: readonly DoubtRow[]) {
-    super('the recipient is no longer in doubt');
-    this.doubts = doubts;
-  }
-}
+const UNDONE = new Error('the recipient is no longer in doubt');
 
 // Counted as the next start counts: an attempt without an outcome counts, with the reason `crash`.
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, address,

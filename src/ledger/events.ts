@@ -1,13 +1,5 @@
 import { hash } from 'node:crypto';
-import type {
-  Channel,
-  DeliveryCause,
-  DeliveryReport,
-  DeliveryState,
-  Reply,
-  UnmatchedReason,
-  WebhookEvent,
-} from '../model.ts';
+import type { Channel, DeliveryCause, DeliveryState, UnmatchedReason, WebhookEvent } from '../model.ts';
 import { kindOf, listedForm } from '../util/address-form.ts';
 import type { Connection, Value } from './connection.ts';
 import type { DeliveryRecord, EventStore, RecordFacts } from './ledger.ts';
@@ -72,7 +64,7 @@ export function eventStore(connection: Connection): EventStore {
 
   /** Returns whether the event is new. */
   const hold = (event: WebhookEvent, { source, environment, alsoIn = [] }: RecordFacts, now: number): boolean => {
-    const digest = digestOf(event);
+    const digest = hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
     if (event.kind === 'unread') return statement(ADD_UNREAD)(digest, event.body, now, source) === 1;
     // A request that is signed with a secret of two environments may be posted to both.
     if (alsoIn.length > 0 && holders[event.kind].all(digest).some(([name]) => alsoIn.includes(String(name))))
@@ -115,7 +107,9 @@ export function eventStore(connection: Connection): EventStore {
         for (const event of events) {
           if (!hold(event, facts, now)) {
             tally.known++;
-            if (mayBeNew(event)) optOut(event.from, 'reply');
+            // A STOP without a time or id: after a START, it may be a repeated delivery or a new STOP.
+            const isBare = event.kind === 'reply' && event.replyId === null && event.atMs === null;
+            if (isBare && event.meaning === 'opt-out') optOut(event.from, 'reply');
             continue;
           }
           tally[COUNTED_AS[event.kind]]++;
@@ -174,32 +168,15 @@ export function mismatchOfRecord(report: DeliveryRecord, message: SentMessage): 
   return mismatchOf(naming, message);
 }
 
-/** A STOP without a time or id: after a START, it may be a repeated delivery or a new STOP. */
-function mayBeNew(event: WebhookEvent): event is Reply {
-  return event.kind === 'reply' && event.meaning === 'opt-out' && event.replyId === null && event.atMs === null;
-}
-
 const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
 
 /** The provider's id, else all content but the time of delivery: a repeated report has otherwise the same bytes. */
-function digestOf(event: WebhookEvent): Uint8Array {
-  return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
-}
-
 function identityOf(event: WebhookEvent): readonly (string | number | null)[] {
   if (event.kind === 'unread') return ['unread', event.body];
-  if (event.kind === 'delivery') return ['delivery', ...reportIdentity(event)];
-  return ['reply', ...replyIdentity(event)];
-}
-
-function reportIdentity(event: DeliveryReport): readonly (string | number | null)[] {
+  if (event.kind === 'reply') return ['reply', event.replyId, event.from, event.to, event.text, event.atMs];
   const { reference, messageId, address, channel, state, word, cause, error, atMs, eventId } = event;
   // The id alone is not enough: a provider that numbers requests would lose all but the first event of each.
-  return [reference, messageId, address, channel, state, word, cause, error, atMs, eventId];
-}
-
-function replyIdentity({ replyId, from, to, text, atMs }: Reply): readonly (string | number | null)[] {
-  return [replyId, from, to, text, atMs];
+  return ['delivery', reference, messageId, address, channel, state, word, cause, error, atMs, eventId];
 }
 
 export function toReport(row: readonly Value[]): DeliveryRecord {

@@ -30,18 +30,17 @@ import { unusable } from './ledger-error.ts';
 export function ensurePrivateFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (first !== undefined) syncFoldersAbove(folder, first);
-  const facts = statSync(folder);
-  checkOwner(folder, facts);
-  refuseWritable(folder, facts);
+  const facts = checkPrivateFolder(folder);
   // Our own folder is closed to readers too. One that the user named with --ledger is not ours to close.
-  if (grants(facts.mode, 0o077) && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
+  if (facts !== undefined && grants(facts.mode, 0o077) && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
 }
 
-export function checkPrivateFolder(folder: string): void {
+export function checkPrivateFolder(folder: string): Stats | undefined {
   const facts = statSync(folder, { throwIfNoEntry: false });
-  if (facts === undefined) return;
+  if (facts === undefined) return undefined;
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
+  return facts;
 }
 
 /**

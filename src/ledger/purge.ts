@@ -248,20 +248,19 @@ function eventPurge(
 
     *forgetEvents(beforeMs) {
       const keptMs = firstKeptMs(beforeMs);
-      const counted = (changes: Partial<EventCounts>): EventCounts => ({ ...NONE, ...changes });
       const reports = walk(NEXT_REPORT, beforeMs, (after, last) => {
         const forgotten = statement(FORGET_REPORTS)(after, last, keptMs);
         return forgotten + statement(EMPTY_REPORTS)(after, last, beforeMs);
       });
-      for (const count of reports) yield counted({ reports: count });
+      for (const count of reports) yield { ...NONE, reports: count };
       const replies = walk(NEXT_REPLY, beforeMs, (after, last) => {
         statement(KEEP_STOPS)(after, last, beforeMs);
         const forgotten = statement(FORGET_REPLIES)(after, last, beforeMs);
         return forgotten + statement(EMPTY_REPLIES)(after, last, beforeMs);
       });
-      for (const count of replies) yield counted({ replies: count });
+      for (const count of replies) yield { ...NONE, replies: count };
       const unread = walk(NEXT_UNREAD, beforeMs, (after, last) => statement(FORGET_UNREAD)(after, last, beforeMs));
-      for (const count of unread) yield counted({ unread: count });
+      for (const count of unread) yield { ...NONE, unread: count };
     },
   };
 }

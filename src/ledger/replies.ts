@@ -236,7 +236,12 @@ function replyJoiner(
         if (last === undefined) return;
         after = last.number;
         const search = searchFor(wanted);
-        for (const { run, untilMs } of newestFirst(runs.runs())) {
+        const newestFirst = runs
+          .runs()
+          // Their last possible claim.
+          .map((run) => ({ run, untilMs: run.finishedAtMs ?? Number.MAX_SAFE_INTEGER }))
+          .sort((a, b) => b.untilMs - a.untilMs || b.run.number - a.run.number);
+        for (const { run, untilMs } of newestFirst) {
           if (isOver(search, untilMs)) break;
           const isAfter = run.startedAtMs === null || run.startedAtMs > search.latestMs;
           if (run.purgedAtMs === null && !isAfter) yield* look(run, search, facts.referencesOf);
@@ -374,13 +379,6 @@ function isOver({ replies }: Search, untilMs: number): boolean {
     ({ own: { named, before }, reference, messageId }) =>
       named !== null || (reference === null && messageId === null && before !== null && before.claimedAtMs > untilMs),
   );
-}
-
-/** Runs by the time of their last possible claim. */
-function newestFirst(runs: readonly RunRecord[]): readonly { readonly run: RunRecord; readonly untilMs: number }[] {
-  return runs
-    .map((run) => ({ run, untilMs: run.finishedAtMs ?? Number.MAX_SAFE_INTEGER }))
-    .sort((a, b) => b.untilMs - a.untilMs || b.run.number - a.run.number);
 }
 
 function toWanted(row: readonly Value[]): Wanted {

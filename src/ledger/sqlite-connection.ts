@@ -46,7 +46,10 @@ export const BUSY_TIMEOUT_MS = 30_000;
 /** A connection with all settings of handbill, and nothing checked yet. */
 export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
   const leavesNothing = readOnly && options.leaveNothing === true && !existsSync(`${path}-wal`);
-  const db = new DatabaseSync(leavesNothing ? unchanging(path) : path, {
+  const url = pathToFileURL(path);
+  // Without a log, no process has the ledger open: reading it as an unchanging file leaves no log and index behind.
+  url.search = '?immutable=1';
+  const db = new DatabaseSync(leavesNothing ? url : path, {
     readOnly,
     timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
@@ -80,13 +83,6 @@ export function quickCheck(db: DatabaseSync, path: string): void {
   const hint = 'Move it away for safe keeping and restore a backup.';
   const message = `The ledger is damaged: ${String(first)}.`;
   throw new LedgerError('corrupt', problem('ledger-unusable', message, { at: { file: path }, hint }));
-}
-
-/** Without a log, no process has the ledger open: reading it as an unchanging file leaves no log and index behind. */
-function unchanging(path: string): URL {
-  const url = pathToFileURL(path);
-  url.search = '?immutable=1';
-  return url;
 }
 
 /** SQLite does not wait if two processes switch to the log at once: 3 of 200 simultaneous first starts failed. */
@@ -385,9 +381,7 @@ const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
 /** For what others write meanwhile. */
 const ROOM_BYTES = 16 * 1024 * 1024;
 
-interface FileConnection extends Pick<Connection, 'path' | 'write'> {
-  outside(sql: string, ...params: readonly Param[]): Value | null;
-}
+type FileConnection = Pick<SqliteConnection, 'path' | 'outside'>;
 
 /** A purge's work on the file of a ledger, and beside it. */
 function purgeOfFile(connection: FileConnection): ConnectionPurge {

@@ -186,14 +186,7 @@ interface DatedCap extends Cap {
   readonly zone: string;
 }
 
-interface Caps {
-  /** For all recipients in the same zones the same array, until a day ends or, of a rolling period, the clock moves. */
-  of(recipient: Recipient, nowMs: number): readonly DatedCap[];
-  /** `2 messages since 2026-11-21 00:00 in Europe/London`: the history of a capped person. */
-  describe(cap: DatedCap): string;
-  /** A message that is older counts for no recipient, wherever they are. */
-  earliestMs(nowMs: number): number;
-}
+type Caps = Awaited<ReturnType<typeof createCaps>>;
 
 interface Group {
   readonly zones: readonly string[];
@@ -203,7 +196,7 @@ interface Group {
 }
 
 /** Calendar units are those of the recipient's zone; of several possible zones, the earliest beginning counts. */
-export async function createCaps(plan: Plan): Promise<Caps> {
+export async function createCaps(plan: Plan) {
   const { frequency, recipients, timeZone, topic } = plan.campaign;
   const [{ dayOf, momentOf, wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
@@ -246,16 +239,19 @@ export async function createCaps(plan: Plan): Promise<Caps> {
     group.toMs = toMs;
   };
   return {
-    of(recipient, nowMs) {
+    /** For all recipients in the same zones the same array, until a day ends or, of a rolling period, the clock moves. */
+    of(recipient: Recipient, nowMs: number): readonly DatedCap[] {
       const group = groupOf(reader === null ? -1 : reader.of(recipient));
       if (nowMs >= group.toMs || nowMs < group.fromMs) renew(group, nowMs);
       return group.caps;
     },
-    describe({ max, sinceMs, zone, topic: about }) {
+    /** `2 messages since 2026-11-21 00:00 in Europe/London`: the history of a capped person. */
+    describe({ max, sinceMs, zone, topic: about }: DatedCap): string {
       const which = about === undefined ? '' : about === null ? ' without a topic' : ` about ${about}`;
       return `${max} ${max === 1 ? 'message' : 'messages'}${which} since ${wallText(sinceMs, zone)} in ${zone}`;
     },
-    earliestMs: (nowMs) => nowMs - Math.max(...frequency.map(({ per }) => longestMs(per))),
+    /** A message that is older counts for no recipient, wherever they are. */
+    earliestMs: (nowMs: number) => nowMs - Math.max(...frequency.map(({ per }) => longestMs(per))),
   };
 }
 

@@ -8,14 +8,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
-export interface Elsewhere {
-  /** Counts a recipient who would be sent to, if they have it, or may have it. */
-  add(decision: Pick<Decision, 'decision' | 'to' | 'key'>): void;
-  /** After all recipients were added: why the run is not sent without a question; null: none has it. */
-  found(): Diagnostic | null;
-  /** The same once this run can be seen in the ledger: another environment may have begun meanwhile. */
-  begunMeanwhile(): Diagnostic | null;
-}
+export type Elsewhere = NonNullable<ReturnType<typeof openElsewhere>>;
 
 type ElsewhereLedger = Pick<Ledger, 'counts' | 'findRun' | 'isHeld' | 'reach' | 'runs'>;
 
@@ -27,7 +20,7 @@ interface Source {
 }
 
 /** Null: no other run matters, as from a sandbox or fenced environment, or the ledger is null (nothing was sent). */
-export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsewhere | null {
+export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null) {
   const { campaign, environment, occurrence } = plan;
   if (ledger === null || !isForPeople(environment) || isTest(occurrence)) return null;
   const { environments } = campaign.project;
@@ -48,18 +41,21 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
     sources.length === 0 ? null : ledger.findRun({ ...plan, environment: environment.identity, campaign: campaign.id });
   const ownReach = own === null ? null : reachOf(own);
   return {
-    add({ decision, to, key }) {
+    /** Counts a recipient who would be sent to, if they have it, or may have it. */
+    add({ decision, to, key }: Pick<Decision, 'decision' | 'to' | 'key'>): void {
       if (sources.length === 0 || (decision !== 'send' && decision !== 'defer') || to === null || key === null) return;
       const source = sources.find(({ reach }) => isReached(reach, { to, key }));
       if (source !== undefined && (ownReach === null || !isReached(ownReach, { to, key }))) source.count += 1;
     },
-    found() {
+    /** After all recipients were added: why the run is not sent without a question; null: none has it. */
+    found(): Diagnostic | null {
       const sent = sources.flatMap((source) => sentBy(source, ledger));
       if (sent.length > 0) return elsewhere(plan, `was sent already to ${listWithAnd(sent)}`);
       const held = sources.find(({ isHeld }) => isHeld);
       return held === undefined ? null : beingSent(plan, held.run);
     },
-    begunMeanwhile() {
+    /** The same once this run can be seen in the ledger: another environment may have begun meanwhile. */
+    begunMeanwhile(): Diagnostic | null {
       const known = new Map(sources.map(({ run }) => [run.number, run.starts]));
       const begun = runsElsewhere().find((run) => ledger.isHeld(run) || (known.get(run.number) ?? 0) < run.starts);
       return begun === undefined ? null : beingSent(plan, begun);

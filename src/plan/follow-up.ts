@@ -10,16 +10,6 @@ import { createReferences } from './expand.ts';
 import type { Closed } from './gate.ts';
 import type { Plan } from './plan.ts';
 
-interface FollowUpRule {
-  /** Why a recipient gets none, or gets it later; null: it is their turn. */
-  check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
-  /** For the claim: an answer or a report may have come in between, and the message before may go out again. */
-  atClaim(key: string, nowMs: number): 'no-follow-up' | 'follow-up-later' | null;
-  /** Recipients of the message before among those of the list, whatever the rules say of them. */
-  count(decision: Decision): void;
-  counted(): number;
-}
-
 export interface FollowUpLedger extends Pick<Ledger, 'findRun' | 'runsOf'> {
   readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
 }
@@ -28,7 +18,7 @@ export interface FollowUpLedger extends Pick<Ledger, 'findRun' | 'runsOf'> {
 const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'failed']);
 
 /** The rule of `after`; null: the campaign follows on no other. The same for each look at a row, and for its claim. */
-export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach): FollowUpRule | null {
+export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach) {
   const { after } = plan.campaign;
   if (after === null) return null;
   const { wait } = after;
@@ -53,18 +43,21 @@ export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach)
   let counted = 0;
   return {
     counted: () => counted,
-    count({ key, ...decided }) {
+    /** Recipients of the message before among those of the list, whatever the rules say of them. */
+    count({ key, ...decided }: Decision): void {
       const isAgain = decided.decision === 'skip' && decided.reason === 'duplicate';
       if (key !== null && !isAgain && reach.followed(key)?.state === 'accepted') counted += 1;
     },
-    check({ key }, nowMs) {
+    /** Why a recipient gets none, or gets it later; null: it is their turn. */
+    check({ key }: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null {
       const sent = reach.followed(key);
       const why = whyNot(sent, key);
       if (sent === null || why !== null) return why;
       const atMs = dueMs(sent, nowMs);
       return atMs > nowMs ? later(atMs) : null;
     },
-    atClaim(key, nowMs) {
+    /** For the claim: an answer or a report may have come in between, and the message before may go out again. */
+    atClaim(key: string, nowMs: number): 'no-follow-up' | 'follow-up-later' | null {
       const sent = reach.followed(key);
       if (sent === null || whyNot(sent, key) !== null) return 'no-follow-up';
       return dueMs(sent, nowMs) > nowMs ? 'follow-up-later' : null;

@@ -45,20 +45,15 @@ function formatDiagnostic(diagnostic: Diagnostic, { colour, below, width }: Diag
   const paint = painter(colour, COLOURS[diagnostic.severity]);
   const { code, severity, message, at, hint, source } = diagnostic;
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
-  if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
+  const [line, column] = [at?.line ?? '', at?.line === undefined ? '' : (at.column ?? '')];
+  const place = [safeLine(at?.file ?? ''), line, column].filter((part) => part !== '').join(':');
+  if (at !== undefined) lines.push(`  ${paint.dim(place)}`);
   if (source !== undefined && at?.line !== undefined)
     lines.push(...excerpt(source, { ...at, line: at.line }, paint, width));
   if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
   const more = below?.(diagnostic) ?? '';
   if (more !== '') lines.push(`  ${paint.dim(safe(more))}`);
   return `${lines.join('\n')}\n`;
-}
-
-function place(at: NonNullable<Diagnostic['at']>): string {
-  const parts = [safeLine(at.file)];
-  if (at.line !== undefined) parts.push(String(at.line));
-  if (at.line !== undefined && at.column !== undefined) parts.push(String(at.column));
-  return parts.join(':');
 }
 
 function indented(text: string): string {
@@ -170,14 +165,9 @@ const TAB = '    ';
 
 // ----------------------------------------------------------------------------------------------------------- colour
 
-interface Painter {
-  strong(text: string): string;
-  bold(text: string): string;
-  dim(text: string): string;
-  help(text: string): string;
-}
+type Painter = ReturnType<typeof painter>;
 
-function painter(colour: boolean, severity: string): Painter {
+function painter(colour: boolean, severity: string) {
   const paint = (style: string) => (text: string) => (colour ? `\u001b[${style}m${text}\u001b[0m` : text);
   return { strong: paint(`1;${severity}`), bold: paint('1'), dim: paint('2'), help: paint('1;36') };
 }

@@ -1,22 +1,15 @@
 /** Numbers of rows, at a bit each: 128 KB for a million rows one after the other. */
-export interface RowSet {
-  add(row: number): void;
-  delete(row: number): void;
-  has(row: number): boolean;
-  readonly size: number;
-  /** In order. */
-  [Symbol.iterator](): Iterator<number>;
-}
+export type RowSet = ReturnType<typeof createRowSet>;
 
 const PAGE_BITS = 15;
 const PAGE_ROWS = 1 << PAGE_BITS;
 
-export function createRowSet(): RowSet {
+export function createRowSet() {
   // Rows that are next to each other are in the same page: of shards here and there, only those are kept.
   const pages = new Map<number, Uint32Array>();
   let size = 0;
   return {
-    add(row) {
+    add(row: number): void {
       const number = row >>> PAGE_BITS;
       let page = pages.get(number);
       if (page === undefined) {
@@ -30,7 +23,7 @@ export function createRowSet(): RowSet {
       page[at] = word | bit;
       size += 1;
     },
-    delete(row) {
+    delete(row: number): void {
       const page = pages.get(row >>> PAGE_BITS);
       const at = (row & (PAGE_ROWS - 1)) >>> 5;
       const word = page?.[at] ?? 0;
@@ -39,14 +32,15 @@ export function createRowSet(): RowSet {
       page[at] = word & ~bit;
       size -= 1;
     },
-    has(row) {
+    has(row: number): boolean {
       const word = pages.get(row >>> PAGE_BITS)?.[(row & (PAGE_ROWS - 1)) >>> 5] ?? 0;
       return (word & (1 << (row & 31))) !== 0;
     },
-    get size() {
+    get size(): number {
       return size;
     },
-    *[Symbol.iterator]() {
+    /** In order. */
+    *[Symbol.iterator](): Generator<number> {
       for (const number of [...pages.keys()].sort((a, b) => a - b)) {
         const page = pages.get(number) ?? [];
         for (const [at, word] of page.entries()) {

@@ -321,7 +321,12 @@ function walk(value: unknown, node: Node, level: Level): void {
   if (node.slot !== -1) level.slots[node.slot] = value;
   if (typeof value !== 'object' || value === null || node.children.size === 0) return;
   if (Array.isArray(value)) {
-    walkArray(value as readonly unknown[], node, level);
+    const entries: readonly unknown[] = value;
+    const first = node.children.get('0');
+    if (entries.length === 0 || first === undefined) return;
+    const isList = node.isList && entries.length > 1;
+    if (isList && (level.list === null || node.name < level.list.node.name)) level.list = { node, entries };
+    walk(entries[0], first, level);
     return;
   }
   // If names fold to the same, one counts, independent of their order.
@@ -342,16 +347,6 @@ function walk(value: unknown, node: Node, level: Level): void {
     const child = nodes[i];
     if (child !== undefined) walk((value as Readonly<Record<string, unknown>>)[names[i] ?? ''], child, level);
   }
-}
-
-function walkArray(entries: readonly unknown[], node: Node, level: Level): void {
-  if (entries.length === 0) return;
-  const first = node.children.get('0');
-  if (first === undefined) return;
-  if (node.isList && entries.length > 1 && (level.list === null || node.name < level.list.node.name)) {
-    level.list = { node, entries };
-  }
-  walk(entries[0], first, level);
 }
 
 function comesFirst(name: string, other: string, { name: usual }: Node): boolean {

@@ -67,29 +67,27 @@ export function saidState(
   own: ReadonlyMap<string, DeliveryState>,
   trace: Trace | null,
 ): SaidState | null {
-  const known = (value: unknown): SaidState | null => {
-    const word = wordOf(value);
-    const state = word === null ? null : stateOf(word, own);
-    return word === null || state === null ? null : { state, word, isKnown: true };
-  };
+  const read =
+    (stateIn: (word: string) => DeliveryState | null, isKnown = true) =>
+    (value: unknown): SaidState | null => {
+      const word = wordOf(value);
+      const state = word === null ? null : stateIn(word);
+      return word === null || state === null ? null : { state, word, isKnown };
+    };
+  const known = read((word) => stateOf(word, own));
   const reach = ownPointers('status', fields) === undefined ? 'event' : 'all';
   return (
     takeField('status', level, fields, known, { reach, trace }) ??
-    takeField('group', level, fields, groupState, { reach: 'event', trace }) ??
-    takeField('status', level, fields, unknownState, { reach, trace }) ??
+    takeField('group', level, fields, read(stateOfGroup), { reach: 'event', trace }) ??
+    takeField(
+      'status',
+      level,
+      fields,
+      read(() => 'unknown', false),
+      { reach, trace },
+    ) ??
     takeField('status', level, fields, known, { trace })
   );
-}
-
-function groupState(value: unknown): SaidState | null {
-  const word = wordOf(value);
-  const state = word === null ? null : stateOfGroup(word);
-  return word === null || state === null ? null : { state, word, isKnown: true };
-}
-
-function unknownState(value: unknown): SaidState | null {
-  const word = wordOf(value);
-  return word === null ? null : { state: 'unknown', word, isKnown: false };
 }
 
 /** Twilio has words for incoming messages where reports have their states. */

@@ -173,11 +173,7 @@ export function refuse(
 export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
 
 /** Collects the events of requests that come in together, so that they share one commit. */
-interface Group {
-  /** Resolves when the events are held. Rejects with errors of `record`. */
-  add(events: readonly WebhookEvent[]): Promise<void>;
-  idle(): Promise<void>;
-}
+type Group = ReturnType<typeof createGroup>;
 
 interface Waiting {
   readonly events: readonly WebhookEvent[];
@@ -199,7 +195,7 @@ const LONGEST_GATHERING_MS = 4;
  * next group: it needs no tuning, and a single event does not wait. One turn of the loop would not do, because Node
  * accepts only one new connection in each: 50 senders that connect at once were 50 commits.
  */
-export function createGroup(record: (events: readonly WebhookEvent[]) => void | Promise<void>): Group {
+export function createGroup(record: (events: readonly WebhookEvent[]) => void | Promise<void>) {
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | null = null;
 
@@ -243,13 +239,14 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
   };
 
   return {
-    add(events) {
+    /** Resolves when the events are held. Rejects with errors of `record`. */
+    add(events: readonly WebhookEvent[]): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.push({ events, resolve, reject });
         flushing ??= flush();
       });
     },
-    async idle() {
+    async idle(): Promise<void> {
       while (flushing !== null) await flushing;
     },
   };
@@ -309,20 +306,19 @@ function digest(content: string | Uint8Array): string {
   return hash('sha256', content, 'buffer').toString('latin1', 0, 16);
 }
 
-/** Logs refusals by reason: nothing of their content, and at most one line in ten seconds for each reason. */
-interface RefusalLog {
-  refused(status: number, reason: string): void;
-  flush(): void;
-}
+type RefusalLog = ReturnType<typeof createRefusalLog>;
 
 const INTERVAL_MS = 10_000;
 
-/** @param log null: no log */
-export function createRefusalLog(log: ((line: string) => void) | null, now: () => number): RefusalLog {
+/**
+ * Logs refusals by reason: nothing of their content, and at most one line in ten seconds for each reason.
+ * @param log null: no log
+ */
+export function createRefusalLog(log: ((line: string) => void) | null, now: () => number) {
   const kinds = new Map<string, { saidMs: number; held: number }>();
   const say = (text: string, count: number): void => log?.(`refused: ${text}${count > 1 ? ` (${count} times)` : ''}`);
   return {
-    refused(status, reason) {
+    refused(status: number, reason: string): void {
       const text = `${status}, ${reason}`;
       const kind = kinds.get(text) ?? { saidMs: Number.NEGATIVE_INFINITY, held: 0 };
       kinds.set(text, kind);
@@ -333,7 +329,7 @@ export function createRefusalLog(log: ((line: string) => void) | null, now: () =
       kind.saidMs = nowMs;
       kind.held = 0;
     },
-    flush() {
+    flush(): void {
       for (const [text, kind] of kinds) {
         if (kind.held > 0) say(text, kind.held);
         kind.held = 0;

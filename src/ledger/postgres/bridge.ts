@@ -30,27 +30,20 @@ export interface BridgeData {
   readonly address: string;
 }
 
+export type Bridge = ReturnType<typeof openBridge>;
+
 /**
  * A connection to PostgreSQL that waits for answers as SQLite does. It lives in another thread; this one sleeps until
  * it has the answer. While it sleeps nothing is sent, and no answer of the API is lost: it waits in its socket.
  */
-export interface Bridge {
-  /** Null: no answer came in time; a later one is ignored. */
-  ask(asked: Asked, waitMs: number): Said | null;
-  /** Asks without waiting. The next `ask` reports the result; if this was refused, that `ask` is not sent. */
-  send(asked: Asked): void;
-  close(): void;
-}
-
-export function openBridge(address: string): Bridge {
+export function openBridge(address: string) {
   const signal = new SharedArrayBuffer(4);
   const answered = new Int32Array(signal);
   const { port1: port, port2: theirs } = new MessageChannel();
   const workerData: BridgeData = { port: theirs, signal, address };
-  const worker = new Worker(scriptOfThread(), {
-    workerData,
-    transferList: [theirs],
-  });
+  // A separate script: in a build, this one is in a chunk (.scripts/bundle.ts). Only the thread loads the driver.
+  const script = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
+  const worker = new Worker(new URL(script, import.meta.url), { workerData, transferList: [theirs] });
   worker.unref();
   port.unref();
   let asked = 0;
@@ -74,7 +67,8 @@ export function openBridge(address: string): Bridge {
     port.postMessage(question);
   };
   return {
-    ask(question, waitMs) {
+    /** Null: no answer came in time; a later one is ignored. */
+    ask(question: Asked, waitMs: number): Said | null {
       if (heard < asked) {
         const before = settle(waitMs);
         if (before === null || 'error' in before) return before;
@@ -82,15 +76,10 @@ export function openBridge(address: string): Bridge {
       post(question);
       return settle(waitMs);
     },
+    /** Asks without waiting. The next `ask` reports the result; if this was refused, that `ask` is not sent. */
     send: post,
-    close() {
+    close(): void {
       port.postMessage(null);
     },
   };
-}
-
-/** A separate script: in a build, this one is in a chunk (.scripts/bundle.ts). Only the thread loads the driver. */
-function scriptOfThread(): URL {
-  const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
-  return new URL(name, import.meta.url);
 }

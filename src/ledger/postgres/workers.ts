@@ -19,7 +19,14 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     });
 
   const say = ({ id, host, pid, leaseMs }: WorkerFacts, run: RunRecord, share: Share): readonly Value[] =>
-    query(PULSE).get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
+    query(PULSE).get(
+      ...[id, host, pid, leaseMs, run.list, run.number],
+      ...[...COUNTS.map((name) => share[name]), share.opensAtMs, share.limitedUntilMs],
+    ) ?? [];
+  const runsIn = (sql: string): RunRecord[] =>
+    query(sql)
+      .all()
+      .map(([number]) => recordOf(Number(number)));
 
   return {
     join({ id, host, pid, leaseMs }) {
@@ -64,14 +71,8 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
       const said = query('SELECT facts FROM shards WHERE list = ? LIMIT 1').get(run.list)?.[0];
       return typeof said === 'string' ? (JSON.parse(said) as Json) : null;
     },
-    shared: () =>
-      query(SHARED)
-        .all()
-        .map(([number]) => recordOf(Number(number))),
-    finished: () =>
-      query(FINISHED)
-        .all()
-        .map(([number]) => recordOf(Number(number))),
+    shared: () => runsIn(SHARED),
+    finished: () => runsIn(FINISHED),
     take(run, number, worker, nowMs) {
       return connection.write(nowMs, 1, (now) => {
         const found = query(LOOK).get(run.list, number, run.number, worker.id);
@@ -118,29 +119,17 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
   };
 }
 
-// In the order of the columns of `shares`.
-function valuesOf(share: Share): readonly (number | null)[] {
-  const { posted, retried, accepted, rejected, failed, inDoubt } = share;
-  const { skipped, deferred, firstSteps, fellBack, opensAtMs, limitedUntilMs } = share;
-  const counts = [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack];
-  return [...counts, opensAtMs, limitedUntilMs];
-}
+/** In the order of the columns of `shares`; its two times follow. */
+const COUNTS = [
+  ...(['posted', 'retried', 'accepted', 'rejected', 'failed', 'inDoubt'] as const),
+  ...(['skipped', 'deferred', 'firstSteps', 'fellBack'] as const),
+];
 
 function shareOf(row: readonly Value[]): Share {
-  const [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack] =
-    row.map(Number);
-  const [opensAt = null, limitedUntil = null] = row.slice(10);
+  const [opensAt = null, limitedUntil = null] = row.slice(COUNTS.length);
+  const counts = Object.fromEntries(COUNTS.map((name, i) => [name, Number(row[i] ?? 0)]));
   return {
-    posted: posted ?? 0,
-    retried: retried ?? 0,
-    accepted: accepted ?? 0,
-    rejected: rejected ?? 0,
-    failed: failed ?? 0,
-    inDoubt: inDoubt ?? 0,
-    skipped: skipped ?? 0,
-    deferred: deferred ?? 0,
-    firstSteps: firstSteps ?? 0,
-    fellBack: fellBack ?? 0,
+    ...(counts as Record<(typeof COUNTS)[number], number>),
     opensAtMs: opensAt === null ? null : Number(opensAt),
     limitedUntilMs: limitedUntil === null ? null : Number(limitedUntil),
   };
