@@ -32,12 +32,7 @@ export interface ReadProvider {
   readonly reading: Reading;
 }
 
-interface Reading {
-  readonly response: ProviderFile['response'];
-  readonly answers: readonly AnswerRule[];
-  readonly idempotencyHeader: string | null;
-  readonly events: Pick<ProviderFile, 'webhook' | 'reports'>;
-}
+type Reading = ReturnType<typeof readingOf>;
 
 type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
 
@@ -143,7 +138,7 @@ function providerOf(file: ProviderFile, name: string): Provider {
   };
 }
 
-function readingOf({ response, answers, idempotency, webhook = {}, reports = {} }: ProviderFile): Reading {
+function readingOf({ response, answers, idempotency, webhook = {}, reports = {} }: ProviderFile) {
   const idempotencyHeader = idempotency?.header ?? null;
   return { response, answers: rulesOf(answers), idempotencyHeader, events: { webhook, reports } };
 }

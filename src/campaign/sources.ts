@@ -8,14 +8,7 @@ import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
 import type { FallbackFile, MessageFile, StepFile } from './written.ts';
 
-export interface Sources {
-  readonly main: MessageSources;
-  readonly variants: readonly MessageSources[];
-  readonly partials: ReadonlyMap<string, SourceText>;
-  readonly list: ListFile | null;
-  readonly inputs: readonly InputFile[];
-  readonly diagnostics: readonly Diagnostic[];
-}
+export type Sources = Awaited<ReturnType<typeof readSources>>;
 
 type ListFile = Pick<ListSpec, 'path' | 'file' | 'given' | 'missing' | 'sample' | 'sampled'>;
 
@@ -37,7 +30,7 @@ interface SourcesOptions {
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
-export async function readSources(merged: Merged, options: SourcesOptions): Promise<Sources> {
+export async function readSources(merged: Merged, options: SourcesOptions) {
   const diagnostics: Diagnostic[] = [];
   const { file } = merged;
   const channel = file.channel ?? 'sms';

@@ -407,18 +407,9 @@ function shown(key: string): string {
 /** Spread it into a diagnostic; it shows the line with secrets hidden. */
 export type Where = { readonly at: Position } & Pick<Diagnostic, 'source'>;
 
-interface FileText {
-  readonly file: string;
-  readonly raw: string;
-  /** The place of an offset in UTF-16 units; the mark ends with the line. */
-  at(offset: number, length?: number): Where;
-  /** Hides a range that has not been shown yet. Offsets in UTF-16 units, end exclusive. */
-  hide(start: number, end: number): void;
-  /** From 1. */
-  position(offset: number): { readonly line: number; readonly column: number };
-}
+type FileText = ReturnType<typeof createText>;
 
-function createText(raw: string, file: string): FileText {
+function createText(raw: string, file: string) {
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (const { index } of raw.matchAll(/\n/g)) lines.addNewLine(index + 1);
@@ -432,12 +423,15 @@ function createText(raw: string, file: string): FileText {
   return {
     file,
     raw,
+    /** From 1. */
     position,
-    hide(start, end) {
+    /** Hides a range that has not been shown yet. Offsets in UTF-16 units, end exclusive. */
+    hide(start: number, end: number): void {
       hidden.push([start, end]);
       shown = null;
     },
-    at(offset, length = 1) {
+    /** The place of an offset in UTF-16 units; the mark ends with the line. */
+    at(offset: number, length = 1): Where {
       const bounded = Math.min(Math.max(0, offset), raw.length);
       const { line, column } = position(bounded);
       // Always hides keys. They take up as many characters as before, so places still hold.

@@ -266,15 +266,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) 
  * Messages by hash of the recipient. May return one of another recipient with the same hashes (once in 10^12 look-ups),
  * but misses none: a caller that must be sure reads the ledger.
  */
-export interface ReachIndex {
-  /**
-   * @param person - a key or an address; other names of the person are not known
-   * @param message - whole, 0 to 2^32 - 2
-   */
-  add(person: string, message: number): void;
-  /** Adds messages that may be this person's to `messages`, unless they are there. */
-  find(person: string, messages: number[]): void;
-}
+export type ReachIndex = ReturnType<typeof createReachIndex>;
 
 /** Initial size at most: most runs are older than the period of a cap, and not in it. */
 const MOST_EXPECTED = 1 << 21;
@@ -284,26 +276,25 @@ const LEAST_EXPECTED = 1 << 10;
 const SLOTS_PER_MESSAGE = 1.2;
 
 /** Slots of two words: a hash of the person, and the message + 1; 0 if free. */
-interface Table {
-  readonly words: Uint32Array;
-  readonly slots: number;
-  /** How many more messages it takes. */
-  room: number;
-}
+type Table = ReturnType<typeof createTable>;
 
 /**
  * An open-addressing hash table: 9.6 bytes a message, one memory access for each look-up. A temporary table of SQLite
  * takes 4.6 us for a look-up, a Map 150 bytes a message. A table never grows, because the second half of the hash is
  * not stored. When it is full, another one, half as large as all before, takes what follows.
  */
-export function createReachIndex(expected: number): ReachIndex {
+export function createReachIndex(expected: number) {
   let last = createTable(Math.min(Math.max(expected, LEAST_EXPECTED), MOST_EXPECTED));
   const tables = [last];
   let size = 0;
   // An array instead of a pair: nothing is allocated for a look-up.
   const hashes = new Uint32Array(2);
   return {
-    add(person, message) {
+    /**
+     * @param person - a key or an address; other names of the person are not known
+     * @param message - whole, 0 to 2^32 - 2
+     */
+    add(person: string, message: number): void {
       if (last.room === 0) {
         last = createTable(Math.ceil(size / 2));
         tables.push(last);
@@ -317,7 +308,8 @@ export function createReachIndex(expected: number): ReachIndex {
       last.room -= 1;
       size += 1;
     },
-    find(person, messages) {
+    /** Adds messages that may be this person's to `messages`, unless they are there. */
+    find(person: string, messages: number[]): void {
       hash(person, hashes);
       const wanted = hashes[0];
       for (const table of tables) {
@@ -332,8 +324,9 @@ export function createReachIndex(expected: number): ReachIndex {
   };
 }
 
-function createTable(room: number): Table {
+function createTable(room: number) {
   const slots = Math.ceil(room * SLOTS_PER_MESSAGE);
+  // `room`: how many more messages it takes.
   return { words: new Uint32Array(slots * 2), slots, room };
 }
 

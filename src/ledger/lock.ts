@@ -7,10 +7,7 @@ import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './priv
 import type { RunIdentity } from './records.ts';
 
 /** Held until it is released or the process ends: the kernel releases it. */
-export interface RunLock {
-  /** Idempotent. */
-  release(): void;
-}
+export type RunLock = NonNullable<ReturnType<typeof acquireRunLock>>;
 
 /** Longer than a process that only checks holds the lock, and still short for the user. */
 const TAKE_WAIT_MS = 500;
@@ -22,7 +19,7 @@ const ASK_WAIT_MS = 10;
  * the same name. If a user deletes it, the claims still decide who may send.
  * @throws HandbillError with exit status 7.
  */
-export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLock | null {
+export function acquireRunLock(ledgerPath: string, identity: RunIdentity) {
   const file = lockFile(ledgerPath, identity);
   try {
     ensurePrivateFolder(dirname(ledgerPath));
@@ -35,7 +32,8 @@ export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLo
   if (db === null) return null;
   heldHere.add(file);
   return {
-    release() {
+    /** Idempotent. */
+    release(): void {
       if (!db.isOpen) return;
       heldHere.delete(file);
       db.close();

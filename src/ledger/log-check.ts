@@ -47,21 +47,14 @@ export function checkLog(path: string): void {
   throw unusable('ledger-unusable', `${path}-wal`, `The log of the ledger ${fault}.`, hint);
 }
 
-interface Index {
-  /** Number of the last committed frame, from 1; 0 for an empty log. */
-  readonly lastFrame: number;
-  readonly moved: number;
-  readonly pageBytes: number;
-  readonly checksum: Checksum;
-  readonly salts: Buffer;
-}
+type Index = NonNullable<ReturnType<typeof readIndex>>;
 
 type Checksum = readonly [number, number];
 
 const INDEX_VERSION = 3_007_000;
 
 /** Null where the index does not exist, is being written, or is no index: it only ever helps. */
-function readIndex(file: string): Index | null {
+function readIndex(file: string) {
   const bytes = readStart(file, 136);
   if (bytes === null || bytes.length < 136) return null;
   const header = bytes.subarray(0, 48);
@@ -70,6 +63,7 @@ function readIndex(file: string): Index | null {
   if (!whole || word(header, 0) !== INDEX_VERSION || header[12] !== 1) return null;
   const size = header.readUInt16LE(14);
   return {
+    /** Number of the last committed frame, from 1; 0 for an empty log. */
     lastFrame: word(header, 16),
     moved: word(bytes, 96),
     pageBytes: (size & 0xfe00) + ((size & 1) << 16),

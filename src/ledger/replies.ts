@@ -259,36 +259,9 @@ function listable(sender: string): readonly string[] {
 
 const NOTHING: Joined = { joined: 0, suppressed: [] };
 
-interface Candidate {
-  readonly run: number;
-  readonly environment: string;
-  readonly step: number;
-  readonly row: number;
-  readonly key: string;
-  readonly channel: Channel;
-  readonly address: string | null;
-  readonly messageId: string | null;
-  readonly resend: number;
-  readonly inputs: RunRecord['inputs'];
-  readonly claimedAtMs: number;
-  /** Whether the person may have got it: a refused message only counts if the reply names it. */
-  readonly mayBeThere: boolean;
-}
+type Candidate = ReturnType<typeof toCandidate>;
 
-interface Wanted {
-  readonly number: number;
-  readonly sender: string;
-  readonly reference: string | null;
-  readonly messageId: string | null;
-  readonly atMs: number;
-  readonly receivedAtMs: number;
-  /** Empty: unknown. */
-  readonly environment: string;
-  /** The best match in its own environment, which it answers. */
-  readonly own: Best;
-  /** The best match of all environments. */
-  readonly any: Best;
-}
+type Wanted = ReturnType<typeof toWanted>;
 
 /** The message that a reply names; else the last before it was written; else the first before it came in. */
 interface Best {
@@ -303,29 +276,21 @@ function bestOf({ named, before, after }: Best): Candidate | null {
 
 const NO_MATCH: Best = { named: null, before: null, after: null };
 
-interface Search {
-  readonly replies: readonly Wanted[];
-  readonly bySender: ReadonlyMap<string, readonly Wanted[]>;
-  readonly byMessageId: ReadonlyMap<string, readonly Wanted[]>;
-  /** Not found yet: while there are any, the reference of every row has to be made. */
-  readonly byReference: Map<string, readonly Wanted[]>;
-  /** JSON, by which the database filters rows. */
-  readonly addresses: string;
-  readonly messageIds: string;
-  /** When the last of them came in. */
-  readonly latestMs: number;
-}
+type Search = ReturnType<typeof searchFor>;
 
-function searchFor(replies: readonly Wanted[]): Search {
+function searchFor(replies: readonly Wanted[]) {
   const bySender = grouped(replies, ({ sender }) => sender);
   const byMessageId = grouped(replies, ({ messageId }) => messageId);
   return {
     replies,
     bySender,
     byMessageId,
+    /** Not found yet: while there are any, the reference of every row has to be made. */
     byReference: grouped(replies, ({ reference }) => reference),
+    /** JSON, by which the database filters rows. */
     addresses: JSON.stringify([...bySender.keys()].flatMap(spellingsOf)),
     messageIds: JSON.stringify([...byMessageId.keys()]),
+    /** When the last of them came in. */
     latestMs: Math.max(...replies.map(({ receivedAtMs }) => receivedAtMs)),
   };
 }
@@ -381,7 +346,7 @@ function isOver({ replies }: Search, untilMs: number): boolean {
   );
 }
 
-function toWanted(row: readonly Value[]): Wanted {
+function toWanted(row: readonly Value[]) {
   const receivedAtMs = Number(row[5]);
   return {
     number: Number(row[0]),
@@ -391,13 +356,16 @@ function toWanted(row: readonly Value[]): Wanted {
     // A clock that is ahead does not make the reply one to a later message.
     atMs: Math.min(Number(row[4] ?? receivedAtMs), receivedAtMs),
     receivedAtMs,
+    /** Empty: unknown. */
     environment: String(row[6]),
+    /** The best match in its own environment, which it answers. */
     own: { ...NO_MATCH },
+    /** The best match of all environments. */
     any: { ...NO_MATCH },
   };
 }
 
-function toCandidate(row: readonly Value[], { number, environment, inputs }: RunRecord, step: number): Candidate {
+function toCandidate(row: readonly Value[], { number, environment, inputs }: RunRecord, step: number) {
   return {
     run: number,
     environment: (row[8] ?? environment) as string,
@@ -408,6 +376,7 @@ function toCandidate(row: readonly Value[], { number, environment, inputs }: Run
     address: row[3] as string | null,
     messageId: row[4] as string | null,
     claimedAtMs: Number(row[5]),
+    /** Whether the person may have got it: a refused message only counts if the reply names it. */
     mayBeThere: row[6] === 1,
     resend: Number(row[7] ?? 0),
     inputs,

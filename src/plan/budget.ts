@@ -9,17 +9,10 @@ import { unitsOf } from '../util/units.ts';
 import { type CostByTime, type Estimate, sumOf, type WorstRows } from './estimate.ts';
 import { exactly, hasCost, mostMicros, unknownCosts } from './limits.ts';
 
-interface Period {
-  /** `2026-11`, `2026-W48`, `2026-11-25`. */
-  readonly name: string;
-  readonly beginsMs: number;
-  /** The first day of the next one: `2026-12-01`. */
-  readonly next: string;
-  readonly endsMs: number;
-}
+type Period = ReturnType<typeof periodAt>;
 
 /** By the calendar of a time zone; weeks begin on Monday. */
-export function periodAt(per: Budget['per'], ms: number, timeZone: string): Period {
+export function periodAt(per: Budget['per'], ms: number, timeZone: string) {
   const dayOf = createDayOf(timeZone);
   const day = dayOf(ms);
   const date = new Date(day);
@@ -27,8 +20,10 @@ export function periodAt(per: Budget['per'], ms: number, timeZone: string): Peri
   const first = day - days * DAY_MS;
   const next = addDays(first, { months: per === 'month' ? 1 : 0, days: LENGTHS[per] });
   return {
+    /** `2026-11`, `2026-W48`, `2026-11-25`. */
     name: nameOf(per, first),
     beginsMs: firstMomentOf(first, dayOf),
+    /** The first day of the next one: `2026-12-01`. */
     next: dayText(next),
     endsMs: firstMomentOf(next, dayOf),
   };

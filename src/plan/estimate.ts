@@ -76,14 +76,7 @@ export interface CostRange {
   readonly high: number;
 }
 
-export interface Estimator {
-  add(decision: Decision): void;
-  /** Cost of one message in millionths of the currency; null where it is not known. */
-  costOf(message: StepMessage): number | null;
-  result(): Estimate;
-  /** The rows that errors about limits point at, by their lines. */
-  worst(): WorstRows;
-}
+export type Estimator = ReturnType<typeof createEstimator>;
 
 export interface WorstRows {
   /** The first recipient above `limits.maxRecipients`. */
@@ -109,11 +102,7 @@ export function sumOf(costs: Iterable<readonly [ms: number, costMicros: number]>
   return [...costs].reduce((sum, [, costMicros]) => sum + costMicros, 0);
 }
 
-export function createEstimator(
-  campaign: Campaign,
-  prices: PriceList | null,
-  forecaster: Forecaster | null = null,
-): Estimator {
+export function createEstimator(campaign: Campaign, prices: PriceList | null, forecaster: Forecaster | null = null) {
   const skipped: Record<string, number> = Object.create(null);
   const done: Record<string, number> = Object.create(null);
   const encodings: Record<string, number> = Object.create(null);
@@ -234,9 +223,11 @@ export function createEstimator(
   };
 
   return {
+    /** Cost of one message in millionths of the currency; null where it is not known. */
     costOf,
-    worst: () => ({ above, mostExpensive, unpriced: firstUnpriced, later }),
-    add(decision) {
+    /** The rows that errors about limits point at, by their lines. */
+    worst: (): WorstRows => ({ above, mostExpensive, unpriced: firstUnpriced, later }),
+    add(decision: Decision): void {
       rows += 1;
       if (decision.decision === 'send') addSend(decision);
       else if (decision.decision === 'skip') skipped[decision.reason] = (skipped[decision.reason] ?? 0) + 1;
@@ -244,7 +235,7 @@ export function createEstimator(
       else if (decision.decision === 'done') done[decision.outcome] = (done[decision.outcome] ?? 0) + 1;
       else invalid += 1;
     },
-    result: () => {
+    result: (): Estimate => {
       const forecast = forecaster?.result() ?? null;
       const { recipients, parts: fallbackParts, low, high } = fallback;
       return {

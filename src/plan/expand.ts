@@ -18,11 +18,7 @@ import type { Lacking } from '../providers/values.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
 
-export interface Expander {
-  one(decision: SendDecision, message: StepMessage): SendRequest;
-  /** One request for several recipients, who all get the same text or the same template of the provider. */
-  many(decisions: readonly SendDecision[]): SharedRequest;
-}
+export type Expander = ReturnType<typeof createExpander>;
 
 export interface SharedRequest extends SendRequest {
   readonly addressees: readonly { readonly to: string; readonly reference: string }[];
@@ -45,7 +41,7 @@ export function createExpander(
   environment: Environment,
   referenceOf: ReferenceOf,
   { startMs, redirect, secrets, now = () => startMs }: ExpandOptions,
-): Expander {
+) {
   const stepOf = channelStepsOf(campaign);
   const { alphanumericReference } = environment.provider;
   const onWire = (reference: string): string => (alphanumericReference ? spelled(reference) : reference);
@@ -77,13 +73,14 @@ export function createExpander(
     return found;
   };
   return {
-    one(decision, message) {
+    one(decision: SendDecision, message: StepMessage): SendRequest {
       const reference = onWire(referenceOf(decision.key, message.channel, decision.resend));
       const { form, to } = formOf(message, decision.variant, decision.recipient);
       const request = { reference, form, body: form.write([entryOf(message, reference, to)]) };
       return to === undefined ? request : { ...request, to };
     },
-    many(decisions) {
+    /** One request for several recipients, who all get the same text or the same template of the provider. */
+    many(decisions: readonly SendDecision[]): SharedRequest {
       const [first] = decisions;
       if (first === undefined) throw new Error('a request has a recipient');
       const { form, to } = formOf(first, first.variant, first.recipient);

@@ -18,15 +18,7 @@ export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** In addition to those in the ledger. The files are as they were at the start. */
-export interface Suppressions {
-  readonly rules: ClaimRules;
-  listOf(to: string, key: string, nowMs: number): string | null;
-  readonly hasher: HasherReading;
-  /** Entries for other topics do not count. */
-  readonly topic: string | null;
-  readonly isEmpty: boolean;
-  readonly warnings: readonly Diagnostic[];
-}
+export type Suppressions = ReturnType<typeof createSuppressions>;
 
 export const NO_SUPPRESSIONS: Suppressions = createSuppressions(
   [],
@@ -63,7 +55,7 @@ export async function readSuppressions(
   return { suppressions: createSuppressions(parts, reading, topic), faults: { diagnostics, total } };
 }
 
-function createSuppressions(parts: readonly Part[], reading: HasherReading, topic: string | null): Suppressions {
+function createSuppressions(parts: readonly Part[], reading: HasherReading, topic: string | null) {
   const hasher = 'hasher' in reading ? reading.hasher : null;
   const filled = parts.filter(({ book }) => book.addresses + book.hashes > 0);
   const isEmpty = filled.length === 0;
@@ -80,9 +72,13 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
     return null;
   };
   return {
-    rules: { isListed: (to, key, nowMs) => listOf(to, key, nowMs) !== null, hasher },
+    rules: {
+      isListed: (to: string, key: string, nowMs: number) => listOf(to, key, nowMs) !== null,
+      hasher,
+    } satisfies ClaimRules,
     listOf,
     hasher: reading,
+    /** Entries for other topics do not count. */
     topic,
     isEmpty,
     warnings: parts.flatMap(({ warnings }) => warnings),

@@ -160,13 +160,9 @@ export function garbledIn(text: string): { readonly found: string; readonly isLo
 }
 
 /** Finds a UTF-8 file that is declared to be in a code page, in which nearly every byte is a character. */
-export interface Utf8Suspicion {
-  add(block: Buffer): void;
-  /** Line of the first character outside ASCII; null: there is none, or the file is not valid UTF-8. */
-  line(): number | null;
-}
+export type Utf8Suspicion = ReturnType<typeof createUtf8Suspicion>;
 
-export function createUtf8Suspicion(): Utf8Suspicion {
+export function createUtf8Suspicion() {
   let isValid = true;
   let isPlain = true;
   let line = 1;
@@ -182,7 +178,7 @@ export function createUtf8Suspicion(): Utf8Suspicion {
   }
 
   return {
-    add(block) {
+    add(block: Buffer): void {
       if (!isValid) return;
       if (isPlain) count(block);
       const all = carry.length === 0 ? block : Buffer.concat([carry, block]);
@@ -190,6 +186,7 @@ export function createUtf8Suspicion(): Utf8Suspicion {
       isValid = isUtf8(all.subarray(0, whole));
       carry = Buffer.from(all.subarray(whole)); // a copy: the caller uses its buffer again
     },
-    line: () => (isValid && !isPlain && carry.length === 0 ? line : null),
+    /** Line of the first character outside ASCII; null: there is none, or the file is not valid UTF-8. */
+    line: (): number | null => (isValid && !isPlain && carry.length === 0 ? line : null),
   };
 }

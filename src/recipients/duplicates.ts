@@ -11,11 +11,7 @@ export interface Duplicate {
 }
 
 /** Finds recipients that a list names twice, by exact key or normalised address. */
-export interface Duplicates {
-  /** Null: no duplicate. Call it once for each row, in list order. */
-  find(recipient: Recipient): Duplicate | null;
-  close(): void;
-}
+export type Duplicates = ReturnType<typeof createDuplicates>;
 
 interface DuplicateOptions {
   readonly kind: AddressKind;
@@ -28,7 +24,7 @@ interface DuplicateOptions {
  * Makes an empty set of recipients: SQLite in memory, off V8's heap. A phone number takes 20 bytes, and 30 as a text. A
  * Map of as many strings takes 100 or more, and cannot hold more than 16 million.
  */
-export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): Duplicates {
+export function createDuplicates({ kind, byAddress, used }: DuplicateOptions) {
   const isNumber = kind === 'msisdn';
   const formOf = (text: string): string => (kind === 'contact' ? text : listedForm(text));
   const keys = createSeen(isNumber && !byAddress);
@@ -42,7 +38,8 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
   }
 
   return {
-    find(recipient) {
+    /** Null: no duplicate. Call it once for each row, in list order. */
+    find(recipient: Recipient): Duplicate | null {
       const { key, to, line } = recipient;
       const content = contentOf(recipient);
       const samePerson = keys.first(byAddress ? key : formOf(key), line, content);
@@ -50,7 +47,7 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
       const sameAddress = addresses?.first(formOf(to), line, content) ?? null;
       return sameAddress === null ? null : { of: 'address', ...sameAddress };
     },
-    close() {
+    close(): void {
       keys.close();
       addresses?.close();
     },

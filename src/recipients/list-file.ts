@@ -56,12 +56,7 @@ export interface ListDigest {
   readonly blocks: readonly string[];
 }
 
-export interface BlockReader {
-  /** Valid until the next call; null after the last block. */
-  next(): Promise<Buffer | null>;
-  /** Available once `next` has returned null. */
-  digest(): ListDigest;
-}
+export type BlockReader = ReturnType<typeof createBlockReader>;
 
 export const BLOCK_BYTES = 1024 * 1024;
 
@@ -69,12 +64,7 @@ export const BLOCK_BYTES = 1024 * 1024;
  * Reads a file in blocks with digests. Throws before it returns a block that differs from `expected`.
  * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
-export function createBlockReader(
-  handle: FileHandle,
-  file: string,
-  expected: ListDigest | null,
-  meter?: Meter,
-): BlockReader {
+export function createBlockReader(handle: FileHandle, file: string, expected: ListDigest | null, meter?: Meter) {
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   const whole = createHash('sha256');
   const blocks: string[] = [];
@@ -106,7 +96,12 @@ export function createBlockReader(
     return result;
   }
 
-  return { next, digest };
+  return {
+    /** Valid until the next call; null after the last block. */
+    next,
+    /** Available once `next` has returned null. */
+    digest,
+  };
 }
 
 /** Fills the buffer as far as the file goes: one read may return less. */

@@ -381,28 +381,7 @@ function lostPlus(lost: LibraryNumber): string {
  * the calling code, so that it can be tried on `+447700900123` directly.
  */
 
-interface NumberingPlan {
-  /** ISO 3166-1 alpha-2; null for networks that belong to no country (+800, +881 ...). */
-  readonly country: string | null;
-  readonly callingCode: string;
-  /** Bit n: a national number may have n digits. */
-  readonly lengths: number;
-  readonly general: RegExp;
-  readonly types: readonly NumberType[];
-  /** Null: the plan has none. In some countries a number may be either. */
-  readonly landline: NumberType | null;
-  readonly mobile: NumberType | null;
-  readonly special: readonly (readonly [type: SpecialType, pattern: NumberType])[];
-  /** Digits that only this country's numbers begin with, among those that share its calling code. */
-  readonly leading: RegExp | null;
-  /** With groups if it is not simply removed. */
-  readonly nationalPrefix: RegExp | null;
-  /** Matches an international number that seems to carry a national prefix too. */
-  readonly strayPrefix: RegExp | null;
-  readonly internationalPrefix: RegExp;
-  /** One of these prefixes begins with 001. */
-  readonly dials001: boolean;
-}
+type NumberingPlan = ReturnType<typeof compilePlan>;
 
 interface NumberType {
   /** Bit n: such a number may have n digits. */
@@ -454,7 +433,7 @@ const TYPES = 11;
 const LANDLINE = 0;
 const MOBILE = 1;
 
-function compilePlan(country: string | null, source: unknown): NumberingPlan {
+function compilePlan(country: string | null, source: unknown) {
   const packed = list(source);
   const callingCode = text(packed[CALLING_CODE]);
   const start = `^\\+${callingCode}`;
@@ -464,22 +443,29 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
   const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
   const internationalPrefix = new RegExp(`^(?:${text(packed[INTERNATIONAL_PREFIX])})`);
   return {
+    /** ISO 3166-1 alpha-2; null for networks that belong to no country (+800, +881 ...). */
     country,
     callingCode,
+    /** Bit n: a national number may have n digits. */
     lengths,
     general: new RegExp(`${start}(?:${text(packed[GENERAL])})$`),
     types: types.filter((type) => type !== null),
+    /** Null: the plan has none. In some countries a number may be either. */
     landline: types[LANDLINE] ?? null,
     mobile: types[MOBILE] ?? null,
     special: Object.entries(SPECIAL_TYPES).flatMap(([type, { place }]) => {
       const pattern = types[place] ?? null;
       return pattern === null ? [] : [[type as SpecialType, pattern] as const];
     }),
+    /** Digits that only this country's numbers begin with, among those that share its calling code. */
     leading: leading === '' ? null : new RegExp(`${start}(?:${leading})`),
+    /** With groups if it is not simply removed. */
     nationalPrefix: prefix === '' ? null : new RegExp(`^(?:${prefix})`),
     // The lookbehind leaves out matches of nothing, which Argentina's pattern makes of every number.
+    /** Matches an international number that seems to carry a national prefix too. */
     strayPrefix: prefix === '' ? null : new RegExp(`${start}(?:${prefix})(?<!${start})`),
     internationalPrefix,
+    /** One of these prefixes begins with 001. */
     dials001: Array.from('0123456789').some((d) => (internationalPrefix.exec(`001${d}`)?.[0].length ?? 0) > 2),
   };
 }

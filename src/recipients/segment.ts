@@ -18,11 +18,7 @@ import { shorten, show } from './show.ts';
 /** `unreadable`: a cell that the query uses does not match `recipients.columns`, for which the row is refused. */
 type Verdict = 'in' | 'out' | 'unreadable';
 
-export interface Segment {
-  judge(values: readonly string[]): Verdict;
-  /** The condition that an excluded row does not meet; null for every other row. */
-  why(values: readonly string[]): string | null;
-}
+export type Segment = ReturnType<typeof createSegment>;
 
 /**
  * Compiles a segment. Empty cells of typed columns are absent values: only $ne, $nin, $not, $nor and `$exists: false`
@@ -42,7 +38,7 @@ export function compileSegment(
   return { segment: createSegment({ kind: 'group', operator: '$and', of: query.conditions }, where.timeZone) };
 }
 
-function createSegment(root: Condition, timeZone: string): Segment {
+function createSegment(root: Condition, timeZone: string) {
   const used = uniqueColumns(testsOf(root));
   const dated = uniqueColumns(testsOf(root).filter((one) => one.kind === 'test' && asksForDay(one)));
   const dayOf = dated.length === 0 ? () => 0 : createDayOf(timeZone);
@@ -69,6 +65,7 @@ function createSegment(root: Condition, timeZone: string): Segment {
     return test(read) ? 'in' : 'out';
   }
 
+  /** The condition that an excluded row does not meet; null for every other row. */
   function why(values: readonly string[]): string | null {
     return judge(values) === 'out' ? explainCondition(root, values, holds) : null;
   }

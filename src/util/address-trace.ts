@@ -1,10 +1,6 @@
 import { spellingsOf } from './address-form.ts';
 
-export interface AddressTrace {
-  isIn(text: string): boolean;
-  /** The same text where there is none. */
-  without(text: string): string;
-}
+export type AddressTrace = ReturnType<typeof traceOf>;
 
 /** A shorter number could be a part of any other. */
 const FEWEST_DIGITS = 7;
@@ -14,7 +10,7 @@ const FEWEST_DIGITS = 7;
  *
  * @param nationalOf - the digits behind the country code; null: it is no phone number
  */
-export function traceOf(address: string, nationalOf: (address: string) => string | null): AddressTrace {
+export function traceOf(address: string, nationalOf: (address: string) => string | null) {
   const found = spellingsOf(address).map((one) => {
     const national = nationalOf(one);
     return national === null ? literal(one) : numberPattern(one, national);
@@ -22,8 +18,9 @@ export function traceOf(address: string, nationalOf: (address: string) => string
   const flags = nationalOf(address) === null ? 'giu' : 'gu';
   const pattern = new RegExp(found.join('|'), flags);
   return {
-    isIn: (text) => text.normalize('NFKC').search(pattern) !== -1,
-    without(text) {
+    isIn: (text: string): boolean => text.normalize('NFKC').search(pattern) !== -1,
+    /** The same text where there is none. */
+    without(text: string): string {
       const plain = text.normalize('NFKC');
       const erased = plain.replace(pattern, '[erased]');
       return erased === plain ? text : erased;

@@ -171,18 +171,7 @@ const ENVELOPES: readonly string[] = [
  * tree. Every value goes into a separate slot, so neither the order of keys nor the number of pointers changes the
  * result.
  */
-export interface CompiledFields {
-  readonly tree: Node;
-  readonly pointers: readonly Pointer[];
-  readonly slots: Readonly<Record<InnerField, readonly number[]>>;
-  /** Pointers that the project names replace the usual ones. */
-  readonly own: Readonly<Partial<Record<EventField, readonly Pointer[]>>>;
-  /** Slots of the usual envelopes; none where the project names others. */
-  readonly envelopes: readonly number[];
-  readonly ownEnvelopes: readonly Pointer[];
-  /** The slot of a bare `id`, which in an envelope is the envelope's. */
-  readonly bareId: number;
-}
+export type CompiledFields = ReturnType<typeof compileFields>;
 
 interface Node {
   /** As in the pointers: of two names that fold to the same, this one counts. */
@@ -209,7 +198,7 @@ export interface Level {
   entry: number;
 }
 
-export function compileFields(mapping: EventMapping): CompiledFields {
+export function compileFields(mapping: EventMapping) {
   const tree = newNode('');
   const pointers: Pointer[] = [];
   const slotOf = (pointer: string): number => {
@@ -228,9 +217,12 @@ export function compileFields(mapping: EventMapping): CompiledFields {
     tree,
     pointers,
     slots: slots as Record<InnerField, number[]>,
+    /** Pointers that the project names replace the usual ones. */
     own: Object.fromEntries(named) as Partial<Record<EventField, Pointer[]>>,
+    /** Slots of the usual envelopes; none where the project names others. */
     envelopes: mapping.events === null ? envelopes : [],
     ownEnvelopes: (mapping.events ?? []).map(parsePointer),
+    /** The slot of a bare `id`, which in an envelope is the envelope's. */
     bareId,
   };
 }

@@ -253,12 +253,7 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
 }
 
 /** Ids of received requests, with a digest of their content. */
-export interface SeenIds {
-  /** Whether this id came with another body before. The same body is an honest retry, after a lost answer. */
-  isReused(id: string, body: Uint8Array, nowMs: number): boolean;
-  /** Forgets a request whose events were not stored: the sender may send it again with other bytes. */
-  forget(id: string): void;
-}
+export type SeenIds = ReturnType<typeof rememberIds>;
 
 /** Entries of a generation: some 50 MB in all, which 800 requests a second reach after 10 minutes. */
 const MOST_IDS = 250_000;
@@ -269,7 +264,7 @@ const MOST_IDS = 250_000;
  * ones are forgotten; their events are still stored only once, because the ledger identifies events by their content.
  * @param toleranceMs the longest of the schemes
  */
-export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
+export function rememberIds(toleranceMs: number, most = MOST_IDS) {
   // Three generations of one tolerance each: what moves out of the last is older than two.
   let generations: readonly Map<string, string>[] = [new Map()];
   let beganMs = Number.NEGATIVE_INFINITY;
@@ -283,7 +278,8 @@ export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
     return next;
   };
   return {
-    isReused(id, body, nowMs) {
+    /** Whether this id came with another body before. The same body is an honest retry, after a lost answer. */
+    isReused(id: string, body: Uint8Array, nowMs: number): boolean {
       const newest = advance(nowMs);
       const key = digest(id);
       const content = digest(body);
@@ -294,7 +290,8 @@ export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
       newest.set(key, content);
       return false;
     },
-    forget(id) {
+    /** Forgets a request whose events were not stored: the sender may send it again with other bytes. */
+    forget(id: string): void {
       const key = digest(id);
       for (const generation of generations) generation.delete(key);
     },

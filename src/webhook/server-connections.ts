@@ -2,17 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** A server's connections, and which are closed when there are too many. An answered request authenticates a reader. */
-export interface Connections {
-  /** The headers of a request are complete; the rest may not be. */
-  began(socket: Socket): void;
-  /** A request is complete and proven: it must get its answer. */
-  answering(socket: Socket): void;
-  /** The answer is written: the connection belongs to a sender that has proved itself. */
-  answered(socket: Socket): void;
-  /** Cuts every connection on which no request is being answered. */
-  closeIdle(): void;
-  readonly size: number;
-}
+export type Connections = ReturnType<typeof limitConnections>;
 
 const MAX_CONNECTIONS = 100;
 
@@ -46,7 +36,7 @@ interface Entry {
  * Connections without complete headers are closed first, then those without a complete body. Those of authenticated
  * senders are closed only if they alone are too many, and those that are being answered never.
  */
-export function limitConnections(server: Server): Connections {
+export function limitConnections(server: Server) {
   const entries = new Map<Socket, Entry>();
   let planned: NodeJS.Immediate | NodeJS.Timeout | null = null;
 
@@ -89,10 +79,14 @@ export function limitConnections(server: Server): Connections {
     if (state === 'idle') check();
   };
   return {
-    began: (socket) => move(socket, 'receiving'),
-    answering: (socket) => move(socket, 'answering'),
-    answered: (socket) => move(socket, 'idle'),
-    closeIdle() {
+    /** The headers of a request are complete; the rest may not be. */
+    began: (socket: Socket): void => move(socket, 'receiving'),
+    /** A request is complete and proven: it must get its answer. */
+    answering: (socket: Socket): void => move(socket, 'answering'),
+    /** The answer is written: the connection belongs to a sender that has proved itself. */
+    answered: (socket: Socket): void => move(socket, 'idle'),
+    /** Cuts every connection on which no request is being answered. */
+    closeIdle(): void {
       for (const { socket, state } of [...entries.values()]) if (state !== 'answering') socket.destroy();
     },
     get size() {
