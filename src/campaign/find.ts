@@ -133,10 +133,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
  * The campaign files of the paths, sorted; default: every `campaigns/**\/campaign.yaml` below `cwd`. In a folder it
  * takes files that look like campaigns, else every YAML file: a user who names it wants its files checked.
  */
-export async function findCampaigns(
-  paths: readonly string[],
-  cwd: string,
-): Promise<{ readonly files: readonly string[]; readonly diagnostics: readonly Diagnostic[] }> {
+export async function findCampaigns(paths: readonly string[], cwd: string) {
   const files = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   if (paths.length === 0) {

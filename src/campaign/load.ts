@@ -77,10 +77,7 @@ const NOTHING = { campaign: null, ledgerFault: null };
  * As `readCampaign`, for commands that plan the campaign or use its ledger.
  * @throws HandbillError with exit status 2 and all faults
  */
-export async function loadCampaign(
-  target: string,
-  options: ReadOptions,
-): Promise<{ readonly campaign: Campaign; readonly warnings: readonly Diagnostic[] }> {
+export async function loadCampaign(target: string, options: ReadOptions) {
   const { campaign, diagnostics, ledgerFault } = await readCampaign(target, { ...options, withoutList: true });
   const warnings = diagnostics.filter((d) => d.severity === 'warning');
   if (campaign !== null && ledgerFault === null) return { campaign, warnings };

@@ -105,10 +105,7 @@ async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: 
 }
 
 /** Variables of secrets, from handbill.yaml, before the rest of the project is read. Reports no faults of the file. */
-export async function secretVariables(
-  place: ProjectPlace,
-  cwd: string,
-): Promise<{ readonly names: ReadonlySet<string>; readonly isValid: boolean }> {
+export async function secretVariables(place: ProjectPlace, cwd: string) {
   const { written, diagnostics } = await readProjectFile(place, cwd);
   const { environments = {}, suppressionKey } = written;
   const sources = [

@@ -17,11 +17,7 @@ export async function findSuppressions(
   campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile; readonly folder: string } | null,
   { written: ofProject, yaml, place: { root } }: Pick<ProjectReading, 'written' | 'yaml' | 'place'>,
   cwd: string,
-): Promise<{
-  readonly files: readonly SuppressionFile[];
-  readonly unreachable: UnreachableRule | null;
-  readonly diagnostics: readonly Diagnostic[];
-}> {
+) {
   const files = new Map<string, SuppressionFile>();
   const diagnostics: Diagnostic[] = [];
   let unreachable: UnreachableRule | null = null;

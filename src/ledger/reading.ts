@@ -2,7 +2,6 @@ import { problem } from '../errors.ts';
 import type { Channel, Delivery, Outcome, OutcomeState, StepCount, StepOutcome } from '../model.ts';
 import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
-import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
@@ -12,7 +11,11 @@ const BATCH_ROWS = 1000;
 
 export type Fate = Omit<RowState, 'step'>;
 
-export function reader(connection: Connection, runs: RunStore, counts: CountStore) {
+export function reader(
+  connection: Connection,
+  runs: RunStore,
+  counts: { count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[] },
+) {
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2

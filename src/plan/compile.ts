@@ -372,15 +372,7 @@ async function emailFinisher(content: Content | null): Promise<NonNullable<Compi
   };
 }
 
-async function compileContent(
-  written: Content,
-  context: CompileContext,
-  required: Set<string>,
-): Promise<{
-  readonly source: Content;
-  readonly render: NonNullable<CompiledStep['content']>;
-  readonly isPersonal: boolean;
-} | null> {
+async function compileContent(written: Content, context: CompileContext, required: Set<string>) {
   const html = await withHtml(written, context);
   if (html === null) return null;
   const { content: source, relocate } = html;
@@ -439,13 +431,10 @@ function compileHtml(html: SourceText, context: CompileContext, relocate: Reloca
 }
 
 /** MJML becomes HTML once, before anything is filled in. */
-async function withHtml(
-  content: Content,
-  context: CompileContext,
-): Promise<{ readonly content: Content; readonly relocate: Relocate } | null> {
+async function withHtml(content: Content, context: CompileContext) {
   const html = content.texts.get('/html');
   if (html === undefined || !/\.mjml(?:\.hbs|\.handlebars)?$/i.test(html.file)) {
-    return { content, relocate: (diagnostics) => diagnostics };
+    return { content, relocate: (diagnostics: readonly Diagnostic[]) => diagnostics };
   }
   const { compileMjml } = await import('../content/mjml.ts');
   const compiled = await compileMjml(html, /\S/.test(content.texts.get('/preheader')?.text ?? ''));

@@ -6,22 +6,12 @@ interface Shown extends Pick<Campaign, 'partials' | 'locale' | 'timeZone'> {
   readonly recipients: Pick<ListSpec, 'display'>;
 }
 
-interface Display {
-  /** Null: the row has no name. */
-  readonly labelOf: (values: readonly string[]) => string | null;
-  /** The columns that it shows. */
-  readonly columns: readonly string[];
-}
-
 const LONGEST = 200;
 /** Columns in a hint: a list may have hundreds. */
 const MOST_NAMED = 10;
 
 /** `recipients.display`, else the columns that usually hold a name. Null: there are none, or an error prevents it. */
-export function compileDisplay(
-  { recipients, partials, locale, timeZone }: Shown,
-  columns: readonly string[],
-): { readonly display: Display | null; readonly diagnostics: readonly Diagnostic[] } {
+export function compileDisplay({ recipients, partials, locale, timeZone }: Shown, columns: readonly string[]) {
   const source = recipients.display ?? usual(columns);
   if (source === null) return { display: null, diagnostics: [] };
   const { template, diagnostics } = compileTemplate(source, { columns, partials, escape: 'none', locale, timeZone });
@@ -35,6 +25,7 @@ export function compileDisplay(
     return { display: null, diagnostics: diagnostics.map((one) => (one.code === 'unknown-name' ? named(one) : one)) };
   }
   const valuesOf = createValues(columns, template.columns);
+  /** Null: the row has no name. */
   const labelOf = (values: readonly string[]): string | null => {
     try {
       return template.render(valuesOf(values)).replace(/\s+/g, ' ').trim().slice(0, LONGEST) || null;

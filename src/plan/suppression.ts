@@ -37,11 +37,7 @@ export async function loadSuppressions(campaign: Campaign, env: Variables): Prom
 }
 
 /** Returns the errors. `shared`: lists that were read before; by default one book holds all and finds addresses at once. */
-export async function readSuppressions(
-  campaign: Listed,
-  env: Variables,
-  shared?: SharedLists,
-): Promise<{ readonly suppressions: Suppressions; readonly faults: ListFaults }> {
+export async function readSuppressions(campaign: Listed, env: Variables, shared?: SharedLists) {
   const sources = sourcesOf(campaign);
   const { root, suppressionKey } = campaign.project;
   const reading = await readHasher(suppressionKey, env, root);

@@ -111,10 +111,7 @@ export function typedColumns(types: ColumnTypes, columns: readonly string[]): Ty
 }
 
 /** The campaign reader has checked the format. */
-export function readType(column: ColumnTypes[string]): {
-  readonly type: ColumnType;
-  readonly format: CellFormat | null;
-} {
+export function readType(column: ColumnTypes[string]) {
   if (typeof column === 'string') return { type: column, format: null };
   if (column.decimal !== undefined) return { type: column.type, format: decimalFormat(column.decimal) };
   if (column.format === undefined) return { type: column.type, format: null };

@@ -28,10 +28,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] 
 ];
 
 /** Finds the encoding: that of a byte order mark, else `wanted`, else UTF-8; and the length of the mark in bytes. */
-export function sniffEncoding(
-  bytes: Uint8Array,
-  wanted: ListEncoding | null,
-): { readonly encoding: ListEncoding; readonly skip: number } {
+export function sniffEncoding(bytes: Uint8Array, wanted: ListEncoding | null) {
   for (const [encoding, mark] of BYTE_ORDER_MARKS) {
     if (mark.every((byte, i) => bytes[i] === byte)) return { encoding, skip: mark.length };
   }

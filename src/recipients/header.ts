@@ -35,10 +35,7 @@ export function findDelimiter(header: string): string {
  * trailing columns without a name: a spreadsheet writes them if a cell was once used.
  * @returns the names and the number of fields, or every fault of the names
  */
-export function readHeader(
-  header: RecordText,
-  cells: readonly string[],
-): { columns: readonly string[]; width: number; problems: readonly Diagnostic[] } {
+export function readHeader(header: RecordText, cells: readonly string[]) {
   const names = cells.map(compared);
   // A header of blanks only has no trailing empty columns.
   const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1 || names.length);

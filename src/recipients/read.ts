@@ -154,12 +154,7 @@ export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'missing' 
  * Reads the list as a whole: counts its rows, and does not check them.
  * @throws HandbillError (exit 2) as `openList`
  */
-export async function readListFacts(spec: ListSpec): Promise<{
-  readonly file: string;
-  readonly rows: number;
-  readonly changedAtMs: number | null;
-  readonly sha256: string;
-}> {
+export async function readListFacts(spec: ListSpec) {
   const list = await openList(spec);
   for await (const _ of list.rows());
   return { file: spec.file, rows: list.count(), changedAtMs: list.changedAtMs, sha256: list.digest().sha256 };

@@ -102,12 +102,7 @@ interface Cell {
 }
 
 /** The text, the columns before the caret and the columns that the caret marks. */
-function cutAround(
-  source: string,
-  start: number,
-  length: number,
-  room: number,
-): { readonly text: string; readonly before: number; readonly marked: number } {
+function cutAround(source: string, start: number, length: number, room: number) {
   // Only this much is read, so that a line of a megabyte costs nothing.
   const from = Math.max(0, Math.min(start, source.length) - WIDTH * 4);
   const cells = [...graphemes().segment(source.slice(from, from + WIDTH * 12))].map(({ segment, index }) => {

@@ -257,10 +257,7 @@ function readIds(
 const REFERENCE = /^[A-Za-z0-9_-]{22}$/;
 
 /** `whatsapp:+447700900123` gives the channel too. */
-function readAddress(
-  written: string | null,
-  { meanings, channels }: Reading,
-): { readonly address: string | null; readonly channel: Channel | null } {
+function readAddress(written: string | null, { meanings, channels }: Reading) {
   if (written === null) return { address: null, channel: null };
   const scheme = /^([a-z]{2,20}):/.exec(written);
   const channel = scheme === null ? null : channelOf(scheme[1] ?? '', channels);

@@ -128,11 +128,7 @@ export async function readWebhookSecrets(
   }: Pick<Receiver, 'scheme' | 'secrets'> & Partial<Pick<Receiver, 'verifyToken'>>,
   env: Readonly<Record<string, string | undefined>>,
   root: string,
-): Promise<{
-  readonly secrets: readonly string[];
-  readonly verifyToken: string | undefined;
-  readonly diagnostics: readonly Diagnostic[];
-}> {
+) {
   const secrets: string[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const source of sources) {

@@ -139,8 +139,8 @@ export const INPUTS: readonly Mutant[] = [
     name: 'amended-list-unguarded',
     planted: 'a list that replaces that of a run is not asked about',
     file: 'src/plan/list-guard.ts',
-    was: "one.role === 'recipients' && one.sha256 === sha256",
-    is: "one.role === 'recipients' && sha256 !== ''",
+    was: "role === 'recipients' && sha256 === list.sha256",
+    is: "role === 'recipients' && sha256 !== ''",
     proof: { in: 'send/list-guard.test.ts', only: 'begun with the list' },
   },
   {

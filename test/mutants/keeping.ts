@@ -277,7 +277,7 @@ export const KEEPING: readonly Mutant[] = [
     name: 'reserve-kept',
     planted: 'the reserve is not given back when the disk is full',
     file: SQLITE,
-    was: '    releaseReserve(this.path);\n',
+    was: '    rmSync(reserveOf(this.path), { force: true });\n',
     is: '',
     proof: { in: 'ledger/disk.test.ts', only: 'full disk' },
   },
