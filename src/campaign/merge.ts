@@ -4,17 +4,7 @@ import { whereValue } from './validate.ts';
 import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
 import type { Where, YamlFile } from './yaml.ts';
 
-export interface Merged {
-  readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
-  readonly recipients: Partial<RecipientsFile>;
-  where(pointer: string): Where | null;
-  text(pointer: string): SourceText | null;
-  /** A plain scalar as written: `+447700900123`, where YAML reads a number. */
-  plain(pointer: string): string | null;
-  /** True even for a value that was reported and dropped. */
-  isWritten(pointer: string): boolean;
-  own(pointer: string): unknown;
-}
+export type Merged = ReturnType<typeof mergeDefaults>;
 
 /** Merged key by key; the campaign replaces everything else as a whole. */
 const MERGED = ['send', 'limits', 'metaData', 'variables', 'recipientMetaData'] as const;
@@ -24,7 +14,7 @@ export function mergeDefaults(
   campaign: Partial<CampaignFile>,
   project: ProjectFile,
   yamls: { readonly campaign: YamlFile; readonly project: YamlFile | null },
-): Merged {
+) {
   const { recipients: listDefaults, ...defaults } = project.defaults ?? {};
   const { locale, timeZone } = project;
   const base = {
@@ -62,13 +52,13 @@ export function mergeDefaults(
     return null;
   };
   return {
-    file,
-    recipients: { ...listDefaults, ...list },
-    where(pointer) {
+    file: file as Partial<Omit<CampaignFile, 'recipients'>>,
+    recipients: { ...listDefaults, ...list } as Partial<RecipientsFile>,
+    where(pointer: string): Where | null {
       const place = placeOf(pointer);
       return place === null ? null : whereValue(place.yaml, place.pointer);
     },
-    text(pointer) {
+    text(pointer: string): SourceText | null {
       const place = placeOf(pointer);
       if (place === null) return null;
       const text = valueAt(place.yaml.value, place.pointer);
@@ -76,12 +66,14 @@ export function mergeDefaults(
       const start = place.yaml.places.get(place.pointer)?.textStart ?? 0;
       return { text, file: place.yaml.text.file, ...place.yaml.text.position(start) };
     },
-    plain(pointer) {
+    /** A plain scalar as written: `+447700900123`, where YAML reads a number. */
+    plain(pointer: string): string | null {
       const place = placeOf(pointer);
       return place?.yaml.places.get(place.pointer)?.plain ?? null;
     },
-    isWritten: (pointer) => placeOf(pointer) !== null,
-    own: (pointer) => valueAt(yamls.campaign.value, pointer),
+    /** True even for a value that was reported and dropped. */
+    isWritten: (pointer: string): boolean => placeOf(pointer) !== null,
+    own: (pointer: string): unknown => valueAt(yamls.campaign.value, pointer),
   };
 }
 

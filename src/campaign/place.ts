@@ -205,7 +205,8 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   if (allow.includes('second-ledger')) return null;
   const isThere = await isLedger(ledger);
   const isNamed = names.option !== null;
-  if ((await hasSharedMarker(root)) && !(isNamed && isThere && !sends)) {
+  const beside = await entriesOf(dirname(join(root, DEFAULTS.ledger)));
+  if (beside.some(({ name }) => SHARED_MARKER.test(name)) && !(isNamed && isThere && !sends)) {
     const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know its recipients.`;
     const hint = `Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: ${allowed}`;
     return problem('second-ledger', message, { hint });
@@ -253,10 +254,6 @@ async function otherLedger(root: string, ledger: string): Promise<string | null>
 /** A file, or the marker of a deleted one. */
 async function isLedger(path: string): Promise<boolean> {
   return (await exists(path)) || (await exists(markerOf(path)));
-}
-
-async function hasSharedMarker(root: string): Promise<boolean> {
-  return (await entriesOf(dirname(join(root, DEFAULTS.ledger)))).some(({ name }) => SHARED_MARKER.test(name));
 }
 
 const MAX_DEPTH = 3;

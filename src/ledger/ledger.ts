@@ -243,8 +243,10 @@ export interface Ledger extends SuppressionStore, UnreachableStore {
   resolutions(run: RunRecord): Iterable<readonly ResolutionRecord[]>;
 
   // ---------------------------------------------------------------------------------------------------- reading
-  /** A claimed row counts as pending while a live process holds the run, and as in doubt (`crash`) after that. */
-  /** By outcome; they add up to the rows of the run. */
+  /**
+   * By outcome; they add up to the rows of the run. A claimed row counts as pending while a live process holds the run,
+   * and as in doubt (`crash`) after that.
+   */
   counts(run: RunRecord): Omit<StepCount, 'fellBack'>[];
   /** `counts`, with the steps that fell back. Both take one scan of the list. */
   steps(run: RunRecord): StepCount[];

@@ -27,6 +27,10 @@ export async function openFence(environment: Environment, project: FenceProject)
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
   const targets = new Set([...redirect.values()].map(listedForm));
   const isAllowed = (to: string): boolean => only === null || only.has(listedForm(to));
+  const who = only?.size === 1 ? '1 address' : `${only?.size} addresses`;
+  const listed = `${name} sends to ${who} only (\`only\`); other recipients are skipped as \`fenced\`.`;
+  const masked = [...redirect.values()].map(mask).join(' or ');
+  const redirected = `${name} sends every message to ${masked} instead (\`redirect\`).`;
   return {
     inputs: [
       ...(only === null ? [] : [inputOf('fence', `environments.${name}.only`, [...only].sort().join('\n'))]),
@@ -35,8 +39,8 @@ export async function openFence(environment: Environment, project: FenceProject)
       ),
     ],
     notices: [
-      ...(only === null ? [] : [warning('fence', onlyText(name, only.size))]),
-      ...(redirect.size === 0 ? [] : [warning('fence', redirectText(name, [...redirect.values()]))]),
+      ...(only === null ? [] : [warning('fence', listed)]),
+      ...(redirect.size === 0 ? [] : [warning('fence', redirected)]),
     ],
     redirect,
     reaches: isAllowed,
@@ -67,15 +71,6 @@ function inputOf(role: InputFile['role'], file: string, text: string): InputFile
   return { role, file, sha256: hash('sha256', text, 'hex') };
 }
 
-function onlyText(name: string, count: number): string {
-  const who = count === 1 ? '1 address' : `${count} addresses`;
-  return `${name} sends to ${who} only (\`only\`); other recipients are skipped as \`fenced\`.`;
-}
-
-function redirectText(name: string, addresses: readonly string[]): string {
-  return `${name} sends every message to ${addresses.map(mask).join(' or ')} instead (\`redirect\`).`;
-}
-
 async function readOnly(
   entries: readonly FenceEntry[],
   name: string,
@@ -102,7 +97,10 @@ async function readOnly(
     });
     faults.push(...diagnostics.map((one) => aboutOnly(one, entry)));
     for (const line of wrong) faults.push(problem('fence', UNUSABLE, { at: { file: entry.text, line }, hint: USABLE }));
-    if (addresses.size === before && diagnostics.length === 0 && wrong.size === 0) faults.push(empty(entry, name));
+    if (addresses.size > before || diagnostics.length > 0 || wrong.size > 0) continue;
+    const message = `${entry.text} holds no address, so that ${name} could send to no recipient of it.`;
+    const hint = 'Add the addresses that may be sent to; without `only` all recipients are sent to.';
+    faults.push(problem('fence', message, { ...entry.where, hint }));
   }
   return addresses;
 }
@@ -152,14 +150,6 @@ function aboutOnly({ hint, ...rest }: Diagnostic, { where }: FenceEntry): Diagno
 
 const UNUSABLE = 'The row has a hash or an end (`until`), which a list of the only addresses cannot have.';
 const USABLE = 'Write the address itself, and remove the row when its time is over.';
-
-function empty({ text, where }: FenceEntry, name: string): Diagnostic {
-  const hint = 'Add the addresses that may be sent to; without `only` all recipients are sent to.';
-  return problem('fence', `${text} holds no address, so that ${name} could send to no recipient of it.`, {
-    ...where,
-    hint,
-  });
-}
 
 function addressOf(
   { text, where }: FenceEntry,

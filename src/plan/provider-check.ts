@@ -47,15 +47,9 @@ export function checkProvider(campaign: Campaign, environment: Environment, nowM
     const hint = 'List them under `reports: { permanent: [...] }` of the provider file, or remove the rule.';
     found.push(warning('no-permanent-codes', message, { ...campaign.unreachable.place, hint }));
   }
+  found.push(...checkValidity(campaign, environment, nowMs));
   // Variants share what the campaign says.
-  return [
-    ...new Map(
-      [...found, ...checkValidity(campaign, environment, nowMs)].map((one) => [
-        JSON.stringify([one.message, one.at]),
-        one,
-      ]),
-    ).values(),
-  ];
+  return [...new Map(found.map((one) => [JSON.stringify([one.message, one.at]), one])).values()];
 }
 
 /**

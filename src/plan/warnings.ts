@@ -131,7 +131,9 @@ export function createComparisonCheck({
       !isAnyMeant
         ? NOTHING
         : [
-            ...[...unused].map(ofUnusedVariant),
+            ...[...unused].map(([name, at]) =>
+              warning('unmet-comparison', `No recipient gets the variant "${name}".`, { at, hint: UNUSED }),
+            ),
             ...(languages?.warnings() ?? []),
             ...entities.values(),
             ...open.map(({ one: { column, text, place }, like }) =>
@@ -151,10 +153,7 @@ export function createComparisonCheck({
   };
 }
 
-function ofUnusedVariant([name, at]: readonly [string, Plan['compiled']['branches'][number]['at']]): Diagnostic {
-  const hint = 'Check the condition and the columns, and whether a variant before it takes its recipients.';
-  return warning('unmet-comparison', `No recipient gets the variant "${name}".`, { at, hint });
-}
+const UNUSED = 'Check the condition and the columns, and whether a variant before it takes its recipients.';
 
 function fold(text: string): string {
   return compared(text).toLowerCase();
@@ -179,15 +178,12 @@ const NUMBER_HINTS: Readonly<Partial<Record<NumberDoubt['kind'], string>>> = {
     'Look whether a digit is missing. `recipients.alsoInvalid: [wrong-length]` takes such numbers for invalid.',
 };
 
-function ofEmail(to: string, at: Position): Diagnostic | null {
-  const doubt = doubtAboutEmail(to);
-  if (doubt === null) return null;
-  return warning('unusual-address', `The address ${doubt.problem}.`, { at, hint: doubt.hint });
-}
-
 function numberWarning({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
-  if (channel === 'email') return ofEmail(to, at);
+  if (channel === 'email') {
+    const doubt = doubtAboutEmail(to);
+    return doubt && warning('unusual-address', `The address ${doubt.problem}.`, { at, hint: doubt.hint });
+  }
   if (!to.startsWith('+') || (assigned && channel !== 'sms' && channel !== 'voice')) return null;
   const doubt = doubtAbout({ to, country, assigned }, channel === 'voice');
   if (doubt === null) return null;

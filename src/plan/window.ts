@@ -62,7 +62,10 @@ async function createHoursGate(plan: Plan, { now, lateAtMs }: GateBounds): Promi
     }
     const where = zones > 1 && !isFixed(window) ? `, in all ${zones} zones of the number` : '';
     const detail = `opens ${wallText(opensAtMs, zone)} in ${zone}${where}`;
-    if (opensAtMs >= lateAtMs) return tooLate(`${detail}, ${whyLate(plan.campaign.send, opensAtMs)}`);
+    if (opensAtMs >= lateAtMs) {
+      const late = `${detail}, ${whyLate(plan.campaign.send, opensAtMs)}`;
+      return { decision: 'skip', reason: 'window-closed', detail: late };
+    }
     return { decision: 'defer', reason: 'outside-window', detail, opensAtMs };
   };
 
@@ -126,10 +129,6 @@ function createGroups(
 /** When a run that has not begun will begin: at its instant, where that is later. */
 export function beginOf({ occurrence }: Pick<Plan, 'occurrence'>, nowMs: number): number {
   return Math.max(nowMs, instantMs(occurrence) ?? nowMs);
-}
-
-function tooLate(detail: string): Closed {
-  return { decision: 'skip', reason: 'window-closed', detail };
 }
 
 function unknownZone(kind: AddressKind): Closed {

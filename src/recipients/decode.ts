@@ -14,12 +14,7 @@ export class DecodeFault extends Error {
   }
 }
 
-export interface TextDecoding {
-  /** The whole characters of these bytes; line ends are as in the file. */
-  push(bytes: Uint8Array): string;
-  /** Text held back until the end of the file. */
-  end(): string;
-}
+export type TextDecoding = ReturnType<typeof createDecoding>;
 
 const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
@@ -36,7 +31,7 @@ export function sniffEncoding(bytes: Uint8Array, wanted: ListEncoding | null) {
 }
 
 /** @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL */
-export function createDecoding(encoding: ListEncoding): TextDecoding {
+export function createDecoding(encoding: ListEncoding) {
   const read = createReader(encoding);
   let carry: Uint8Array = new Uint8Array(0);
 
@@ -59,7 +54,11 @@ export function createDecoding(encoding: ListEncoding): TextDecoding {
     return text;
   }
 
-  return { push, end: () => decode(carry) };
+  return {
+    /** The whole characters of these bytes; line ends are as in the file. */
+    push /** Text held back until the end of the file. */,
+    end: (): string => decode(carry),
+  };
 }
 
 /** UTF-8 and UTF-16 have every character; code pages have those of some languages, and bytes that mean nothing. */

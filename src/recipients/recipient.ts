@@ -1,4 +1,4 @@
-import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { type Code, type Diagnostic, problem, refuse } from '../errors.ts';
 import type { EachTime, ListSpec, Recipient, Row, SkipReason } from '../model.ts';
 import { keyWithTime, listedForm } from '../util/address-form.ts';
 import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
@@ -73,9 +73,7 @@ export function createRecipientReader(
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
-        ...(type === null
-          ? []
-          : [invalid(row, 'bad-row', problem('column-type', type.message, { ...at(spec, row), hint: type.hint }))]),
+        ...(type === null ? [] : [invalid(spec, row, 'column-type', type.message, type.hint)]),
         ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
       ]);
     }
@@ -162,12 +160,12 @@ function identifyAll(columns: readonly number[], cellOf: (column: number) => str
 function raggedRow(spec: ListSpec, row: Row): InvalidRow {
   const message = `The row ${row.fault ?? 'has another number of fields than the header'}.`;
   const hint = 'A value that holds the delimiter or a line end must be in quotes.';
-  return invalid(row, 'bad-row', problem('csv-ragged-row', message, { ...at(spec, row), hint }));
+  return invalid(spec, row, 'csv-ragged-row', message, hint);
 }
 
 function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressProblem): InvalidRow {
   const message = addressMessage(spec.kind, spec.to, cell, found);
-  return invalid(row, 'invalid-address', problem('invalid-address', message, { ...at(spec, row), hint: found.hint }));
+  return invalid(spec, row, 'invalid-address', message, found.hint);
 }
 
 function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): InvalidRow {
@@ -179,7 +177,7 @@ function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): Invalid
   const one = ADDRESS_WORDS[spec.kind].one;
   const remedy = damage === null ? 'Fill it in' : AS_TEXT[damage];
   const hint = `${remedy}, or leave \`recipients.key\` out: then the ${one} identifies the recipient.`;
-  return invalid(row, 'bad-row', problem('empty-key', message, { ...at(spec, row), hint }));
+  return invalid(spec, row, 'empty-key', message, hint);
 }
 
 const AS_TEXT: Readonly<Record<Damage, string>> = {
@@ -205,7 +203,7 @@ const MOST_ZONES = 2000;
 function unknownZone(spec: ListSpec, row: Row, cell: string, fault: ZoneFault): InvalidRow {
   const message = `The column "${spec.timeZone}" holds ${show(cell)}, which ${fault.problem}.`;
   const hint = `${fault.hint} A cell may be empty.`;
-  return invalid(row, 'bad-row', problem('invalid-time-zone', message, { ...at(spec, row), hint }));
+  return invalid(spec, row, 'invalid-time-zone', message, hint);
 }
 
 function withoutTime(spec: ListSpec, row: Row, cell: string): InvalidRow {
@@ -214,13 +212,10 @@ function withoutTime(spec: ListSpec, row: Row, cell: string): InvalidRow {
   const message = `The column "${column}" (\`send.each\`) ${holds}: it needs a date with a time of day.`;
   const format = readMoment(trimBlanks(cell)) === null ? dateHint(column, cell) : null;
   const hint = `Write a day of the calendar and a time up to 23:59: 2026-12-01 09:30, or with its offset 2026-12-01T09:30:00+01:00.${format === null ? '' : ` ${format}`}`;
-  return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
+  return invalid(spec, row, 'column-type', message, hint);
 }
 
-function invalid(row: Row, reason: InvalidRow['reason'], found: Diagnostic): InvalidRow {
-  return { row: row.row, line: row.line, key: null, to: null, reason, problem: found };
-}
-
-function at(spec: ListSpec, row: Row): { at: { file: string; line: number } } {
-  return { at: { file: spec.file, line: row.line } };
+function invalid({ file }: ListSpec, { row, line }: Row, code: Code, message: string, hint?: string): InvalidRow {
+  const reason = code === 'invalid-address' ? code : 'bad-row';
+  return { row, line, key: null, to: null, reason, problem: problem(code, message, { at: { file, line }, hint }) };
 }

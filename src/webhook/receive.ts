@@ -51,13 +51,7 @@ interface ReceiverOptions {
   readonly log?: (line: string) => void;
 }
 
-export interface RunningReceiver {
-  /** The address for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
-  readonly url: string;
-  readonly port: number;
-  /** Accepts no new connections, and resolves when the events of all requests are stored and answered. */
-  close(): Promise<void>;
-}
+export type RunningReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 const POST_ONLY: readonly ReportMethod[] = ['POST'];
 
@@ -68,7 +62,7 @@ export const DEFAULT_HOST = '127.0.0.1';
  * Receives webhooks: verifies, has the events stored, then answers 200 with an empty body. It does not know the ledger.
  * @throws HandbillError (exit status 2) if the port is not available
  */
-export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
+export async function startReceiver(options: ReceiverOptions) {
   const { path, senders, environment, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
   const log = createRefusalLog(options.log ?? null, now);
   const sources = sourcesOf(senders, options.record);
@@ -102,9 +96,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   await listen(server, wanted, host);
   const port = portOf(server);
   return {
+    /** The address for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`,
     port,
-    async close() {
+    /** Accepts no new connections, and resolves when the events of all requests are stored and answered. */
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       connections.closeIdle();

@@ -150,13 +150,9 @@ export async function readWebhookSecrets(
   const read = token === undefined ? { secret: undefined } : await readSecret(token, env, root, WORDS);
   if ('problem' in read) diagnostics.push(read.problem);
   const verifyToken = 'secret' in read ? read.secret : undefined;
-  return { secrets, verifyToken, diagnostics: [...diagnostics, ...schemeWarnings(scheme)] };
-}
-
-function schemeWarnings(scheme: Receiver['scheme']): readonly Diagnostic[] {
-  if (scheme.kind !== 'path') return [];
   const message = 'The secret is part of the URL, and URLs appear in the logs of proxies and of the sender.';
   const hint =
     'Use a signature if the sender can make one; else keep those logs private, and change the secret now and then.';
-  return [warning('weak-webhook', message, { hint })];
+  if (scheme.kind === 'path') diagnostics.push(warning('weak-webhook', message, { hint }));
+  return { secrets, verifyToken, diagnostics };
 }
