@@ -37,7 +37,7 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     await fail(error, context);
   } finally {
-    if (AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
+    if (AT_ONCE.has(process.exitCode)) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
   }
 }
 
@@ -50,10 +50,6 @@ const QUIET: readonly string[] = ['--quiet', '-q'];
  * restores the default signal handling too early (failures.md, I3). `exit` does neither; pending output is written
  * first.
  */
-function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
-  stdout.write('', () => stderr.write('', () => exit()));
-}
-
 const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
 
 /** Under an older Node.js this process has a parent that passes signals on (older-node.ts). Killed, it cannot. */

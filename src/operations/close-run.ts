@@ -2,7 +2,7 @@ import type { Report } from '../model.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { oneRun } from './doubt.ts';
-import { type Confirm, type ProjectOptions, requireYes, resolveOptions } from './options.ts';
+import { type Confirm, type ProjectOptions, requireYes, withDefaults } from './options.ts';
 import { withLedger } from './project.ts';
 import { nameInLedger } from './report.ts';
 
@@ -27,7 +27,7 @@ export interface CloseRunResult {
  * @throws HandbillError exit 2 (`run-not-found`, `run-ambiguous`, `not-confirmed`), 6 (another process holds this run), 7 (ledger)
  */
 export async function closeRun(run: string, options: CloseRunOptions = {}): Promise<CloseRunResult> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { found, report, project } = await withLedger(resolved, async (ledger, reading) => {
     const one = oneRun(ledger, (await nameInLedger(run, ledger, reading)) ?? run);
     if (ledger.isHeld(one)) throw locked(ledger, one);

@@ -29,7 +29,6 @@ import { fromRoot, isInside } from '../util/paths.ts';
 import {
   allowOption,
   checkAllow,
-  checkNumbers,
   OPTIONS,
   type OptionsOf,
   type OptionTable,
@@ -74,9 +73,8 @@ export interface DiffOptions extends ProjectOptions, OptionsOf<typeof DIFF> {
  *   (`interrupted`), and with `days` 2 or 7: the ledger cannot be used
  */
 export async function diff(revision: string, options: DiffOptions = {}): Promise<Diff> {
-  checkNumbers(options, DIFF);
   checkAllow(options, ['invalid-rows']);
-  const given = withDefaults(options);
+  const given = withDefaults(options, DIFF);
   const { campaign: target = null, signal = new AbortController().signal } = given;
   const cwd = await realpath(given.cwd);
   const project = await projectFor(target, cwd);
@@ -239,8 +237,8 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
   const now = await campaignFiles(after);
   const wanted = target === null ? null : await wantedOf(before, after, target);
   if (wanted !== null) {
-    if (wanted.before !== null && !old.some(({ path }) => path === wanted.before?.path)) old.push(wanted.before);
-    if (wanted.after !== null && !now.some(({ path }) => path === wanted.after?.path)) now.push(wanted.after);
+    const files = wanted.side === before ? old : now;
+    if (!files.some(({ path }) => path === wanted.file.path)) files.push(wanted.file);
   }
   const pairs: Pair[] = [];
   const take = (isSame: (before: CampaignFile, after: CampaignFile) => boolean): void => {
@@ -266,16 +264,15 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
   pairs.push(...old.map((file): Pair => [{ side: before, file }, null]));
   pairs.push(...now.map((file): Pair => [null, { side: after, file }]));
   if (wanted === null) return pairs;
-  const isWanted = (placed: Placed | null, file: CampaignFile | null) =>
-    placed !== null && file !== null && placed.file.path === file.path;
-  return pairs.filter(([a, b]) => isWanted(a, wanted.before) || isWanted(b, wanted.after));
+  const { side, file } = wanted;
+  return pairs.filter((pair) => pair.some((placed) => placed?.side === side && placed.file.path === file.path));
 }
 
 /** Looks on the new side first: an old campaign may be gone. */
-async function wantedOf(before: Side, after: Side, target: string) {
+async function wantedOf(before: Side, after: Side, target: string): Promise<Placed> {
   const now = await namedCampaign(after, target);
-  if (!('problem' in now)) return { before: null, after: now };
+  if (!('problem' in now)) return { side: after, file: now };
   const old = await namedCampaign(before, target);
   if ('problem' in old) throw refuse(now.problem);
-  return { before: old, after: null };
+  return { side: before, file: old };
 }

@@ -162,7 +162,12 @@ async function settingsChecks(
     return OF_SETTINGS.map((name) => found(name, 'skipped', 'handbill.yaml must be mended first.'));
   }
   const { env, now, online = false, cwd } = options;
-  const chosen = environmentsOf(project.environments, options.environment);
+  const all = [...project.environments.values()];
+  const chosen = all.filter(({ name }) => name === (options.environment ?? name));
+  if (options.environment !== undefined && chosen.length === 0) {
+    const hint = `Known here: ${all.map(({ name }) => name).join(', ')}.`;
+    throw refuse(problem('unknown-environment', `There is no environment "${options.environment}".`, { hint }));
+  }
   const ofEach: DoctorCheck[] = [];
   for (const one of chosen) {
     ofEach.push(...(await checkEnvironment(one, { env, now, online, root: project.root })));
@@ -189,14 +194,6 @@ async function checkFence(environment: Environment, project: Project): Promise<r
     if (!(error instanceof HandbillError)) throw error;
     return error.diagnostics.map((one) => asCheck('fence', one, { of }));
   }
-}
-
-function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | undefined): readonly Environment[] {
-  if (name === undefined) return [...all.values()];
-  const chosen = all.get(name);
-  if (chosen !== undefined) return [chosen];
-  const hint = `Known here: ${[...all.keys()].join(', ')}.`;
-  throw refuse(problem('unknown-environment', `There is no environment "${name}".`, { hint }));
 }
 
 export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals'] {

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
@@ -26,7 +26,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { countryOf, ledgerHere, projectHere, withLedger } from './project.ts';
-import { findRun, meantBy, nameInLedger, nameOfRun, referencesOf, takesPlans } from './report.ts';
+import { findRun, meantBy, nameInLedger, nameOfRun, readSent, referencesOf, takesPlans } from './report.ts';
 
 export const RESOLVE_DOUBTS = {
   acceptDuplicates: {
@@ -112,7 +112,12 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     if (ledger.isHeld(run)) throw locked(ledger, run);
     const phone = createPhoneReader(countryOf(reading));
     const doubts = selectDoubts(ledger, run, { names, lines, all }, phone);
-    const campaign = await campaignNow(run, reading.project.root, options);
+    // As the next start would read it; null: it cannot be read.
+    const { root } = reading.project;
+    const given = run.inputs.find(({ role }) => role === 'recipients')?.given;
+    const list = given === undefined ? {} : { recipients: resolve(root, given) };
+    const { cwd, env } = options;
+    const campaign = (await readSent(run, root, { cwd, env, withoutList: true, ...list }))?.campaign ?? null;
     if (options.verdict === 'resend' && campaign !== null) refuseLate(doubts, run, campaign, now());
     return { run, doubts, campaign, reading };
   });
@@ -140,16 +145,6 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     // If the campaign cannot be read, by the age of the run alone.
     isTooLate: campaign === null ? isLate(ended, now()) : await isTooLate({ ledger, campaign, nowMs: now() }, ended),
   };
-}
-
-/** As the next start would read it; null: it cannot be read. */
-async function campaignNow(run: RunRecord, root: string, { cwd, env }: ResolvedOptions): Promise<Campaign | null> {
-  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
-  if (written === undefined) return null;
-  const given = run.inputs.find(({ role }) => role === 'recipients')?.given;
-  const { readCampaign } = await import('../campaign/load.ts');
-  const list = given === undefined ? {} : { recipients: resolve(root, given) };
-  return (await readCampaign(join(root, written), { cwd, env, withoutList: true, ...list })).campaign;
 }
 
 /** The next start would skip them as expired, as if the API could not have the first message. Throws exit 2. */

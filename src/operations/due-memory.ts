@@ -22,16 +22,7 @@ export interface MissedOccurrence {
   readonly atMs: number;
 }
 
-export interface DueMemory {
-  /** Whether an earlier call reported this occurrence; marks it as reported. */
-  missed(occurrence: Omit<MissedOccurrence, 'atMs'>): boolean;
-  /** Whether a call reported the same refusal within the last hour; else marks it as reported now. */
-  refused(what: { readonly environment: string; readonly file: string; readonly text: string }): boolean;
-  /** Newest first. */
-  occurrences(): readonly MissedOccurrence[];
-  /** Writes the file. If that fails, the next call reports everything again. */
-  save(): Promise<void>;
-}
+export type DueMemory = Awaited<ReturnType<typeof openDueMemory>>;
 
 interface Said {
   readonly missed: readonly MissedOccurrence[];
@@ -45,14 +36,15 @@ const REPEAT_MS = 3_600_000;
 const SHOWN_MS = 31 * 86_400_000;
 const MAX_BYTES = 4_000_000;
 
-export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number): Promise<DueMemory> {
+export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number) {
   const path = pathOf(project);
   const before = await read(path);
   const missed = before.missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS);
   const refused: Record<string, { sha256: string; atMs: number }> = {};
   let isChanged = false;
   return {
-    missed(one) {
+    /** Whether an earlier call reported this occurrence; marks it as reported. */
+    missed(one: Omit<MissedOccurrence, 'atMs'>): boolean {
       const isKnown = missed.some(
         ({ environment, campaign, occurrence }) =>
           environment === one.environment && campaign === one.campaign && occurrence === one.occurrence,
@@ -61,7 +53,8 @@ export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, n
       isChanged ||= !isKnown;
       return isKnown;
     },
-    refused({ environment, file, text }) {
+    /** Whether a call reported the same refusal within the last hour; else marks it as reported now. */
+    refused({ environment, file, text }: { environment: string; file: string; text: string }): boolean {
       const key = `${environment} ${file}`;
       const sha256 = hash('sha256', text, 'hex');
       const last = before.refused[key];
@@ -72,8 +65,10 @@ export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, n
       isChanged ||= !isRepeated;
       return isRepeated;
     },
-    occurrences: () => missed.toSorted((a, b) => b.atMs - a.atMs),
-    async save() {
+    /** Newest first. */
+    occurrences: (): readonly MissedOccurrence[] => missed.toSorted((a, b) => b.atMs - a.atMs),
+    /** Writes the file. If that fails, the next call reports everything again. */
+    async save(): Promise<void> {
       if (!isChanged && Object.keys(before.refused).length === Object.keys(refused).length) return;
       try {
         await mkdir(dirname(path), { recursive: true });

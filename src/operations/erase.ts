@@ -18,7 +18,7 @@ import {
   type ProjectOptions,
   type ResolvedOptions,
   requireYes,
-  resolveOptions,
+  withDefaults,
 } from './options.ts';
 import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
 import { countryOf, joinReplies, projectHere } from './project.ts';
@@ -67,7 +67,7 @@ export interface ErasedPerson {
  * @throws HandbillError exit 2 (refused, nothing was changed), 6 (a run of the person or the ledger is in use), 7 (ledger)
  */
 export async function erasePerson(address: string, options: ErasePersonOptions = {}): Promise<ErasedPerson> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const reading = await projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
@@ -177,7 +177,13 @@ function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: Read
     return rows.length === 0 ? [] : [{ run, rows }];
   });
   const outcomes = runs.flatMap((one) => one.outcomes);
-  const suppressed = [...new Set([address, ...outcomes.flatMap(addressesOf)])];
+  // A message to any address of the rows would be a second one, so all of them are suppressed.
+  const addresses = outcomes.flatMap(({ key, ...outcome }) => {
+    const own = namesIn({ ...outcome, key: null });
+    // A key that is no address is a name in another book (form.ts).
+    return own.flatMap((to) => (key === null ? [to] : formsOf(to, key))).map(listedForm);
+  });
+  const suppressed = [...new Set([address, ...addresses])];
   const trace = traceOf(address, nationalDigits);
   return { address, runs, drafts, suppressed, hasher, trace, seen: [...all, ...loading].map(({ list }) => list) };
 }
@@ -196,14 +202,6 @@ function rowsIn(ledger: Ledger, run: RunRecord, outcomes: readonly Outcome[]) {
   );
   const kept = [...outcomes.flatMap((outcome) => toKeep(outcome, referenceOf)), ...before];
   return { rows: outcomes.map(({ row }) => row), keys, kept };
-}
-
-/** A message to any address of the row would be a second one, so all of them are suppressed. */
-function addressesOf(outcome: Outcome): readonly string[] {
-  const { key } = outcome;
-  const addresses = namesIn({ ...outcome, key: null });
-  // A key that is no address is a name in another book (form.ts).
-  return addresses.flatMap((to) => (key === null ? [to] : formsOf(to, key))).map(listedForm);
 }
 
 /** @throws HandbillError exit 6: a run of the person is in use; 2: one is not finished, or they are in doubt */

@@ -66,7 +66,13 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
     proxy: environment.proxy,
     timeoutMs: TIMEOUT_MS,
   });
-  const since = sinceOf((ledger.events.fetchedMs(name) ?? beganMs) - BACK_MS);
+  const sinceMs = (ledger.events.fetchedMs(name) ?? beganMs) - BACK_MS;
+  const instant = new Date(sinceMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const since = {
+    'since.instant': instant,
+    'since.date': instant.slice(0, 10),
+    'since.unix': String(Math.floor(sinceMs / 1000)),
+  };
   const found: Diagnostic[] = [];
   const pause = createYields();
   for (const [i, fetch] of webhook.fetches.entries()) {
@@ -81,7 +87,11 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
         const isRead = problems.length === 0 && events.some(({ kind }) => kind !== 'unread');
         isUnderstood &&= isRead;
         // A page that comes only once is kept until a later version, or another provider file, can read it.
-        if (isRead || !fetch.isOnce) await store(isRead ? inOrder(events, now()) : [], 'api', number);
+        // Lists often begin with the newest; events are kept as they happened, so that the last word of a person is the last.
+        const readMs = now();
+        const timeOf = (event: WebhookEvent) => (event.kind === 'unread' ? null : event.atMs) ?? readMs;
+        const inOrder = isRead ? events.toSorted((a, b) => timeOf(a) - timeOf(b)) : [];
+        if (isRead || !fetch.isOnce) await store(inOrder, 'api', number);
         else unreadable.add(number);
         await pause();
       }
@@ -113,22 +123,11 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
   return found;
 }
 
-/** Lists often begin with the newest; events are kept as they happened, so that the last word of a person is the last. */
-function inOrder(events: readonly WebhookEvent[], nowMs: number): readonly WebhookEvent[] {
-  const timeOf = (event: WebhookEvent): number => (event.kind === 'unread' ? null : event.atMs) ?? nowMs;
-  return events.toSorted((a, b) => timeOf(a) - timeOf(b));
-}
-
 interface About {
   readonly fetch: ReportFetch;
   readonly environment: Environment;
   readonly keys: Readonly<Record<string, string>>;
   readonly since: Readonly<Record<string, string>>;
-}
-
-function sinceOf(ms: number): About['since'] {
-  const instant = new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-  return { 'since.instant': instant, 'since.date': instant.slice(0, 10), 'since.unix': String(Math.floor(ms / 1000)) };
 }
 
 /** A page with events. `keys`: of its first one. */
@@ -176,13 +175,19 @@ async function* pagesOf(
       return status === 401 || status === 403 ? { url, why, hint } : { url, why };
     }
     const document = parseExactly(answer.body);
-    const entries = entriesOf(document, fetch.mapping.events);
+    const at = fetch.mapping.events;
+    const found = at === null ? [document] : at.map((pointer) => valueAt(document, pointer));
+    const lists = found.filter((list) => Array.isArray(list));
+    const [first]: readonly unknown[] = lists.flat();
+    // How many events the page holds; null: it is no list of them.
+    const entries = lists.length === 0 ? null : lists.reduce((sum, list) => sum + list.length, 0);
     if (entries === 0) return null;
     if (isCounted && body === before) return { url, why: 'it gives the same page again' };
     before = body;
-    if (entries !== null || fetch.isOnce) yield { url, body, keys: keysOf(document, fetch.mapping.events) };
+    const keys = isMapping(first) ? Object.keys(first).slice(0, 20) : [];
+    if (entries !== null || fetch.isOnce) yield { url, body, keys };
     if (entries === null) {
-      const places = fetch.mapping.events?.join(', ') ?? 'the top';
+      const places = at?.join(', ') ?? 'the top';
       return {
         url,
         why: `its answer has no list at ${places}`,
@@ -242,22 +247,6 @@ function nextUrl(url: URL, next: string, about: About): URL | null {
   const own = new URL(fillUrl(fetch.url, environment.vars, null, keys, since), url);
   if (following.origin !== url.origin && following.origin !== own.origin) return null;
   return new URL(`${following.pathname}${following.search}`, url);
-}
-
-/** How many events a page holds; null: it is no list of them. */
-function entriesOf(document: unknown, pointers: readonly string[] | null): number | null {
-  const held = listsOf(document, pointers);
-  return held.length === 0 ? null : held.reduce((sum, list) => sum + list.length, 0);
-}
-
-function listsOf(document: unknown, pointers: readonly string[] | null): readonly (readonly unknown[])[] {
-  const lists = pointers === null ? [document] : pointers.map((pointer) => valueAt(document, pointer));
-  return lists.filter((list) => Array.isArray(list));
-}
-
-function keysOf(document: unknown, pointers: readonly string[] | null): readonly string[] {
-  const [first] = listsOf(document, pointers).flat();
-  return isMapping(first) ? Object.keys(first).slice(0, 20) : [];
 }
 
 /** Nothing of the request can have been received (failures.md, B2 to B7). */

@@ -20,7 +20,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { offsetHere } from '../util/time.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
-import { type OptionsOf, type OptionTable, type ProjectOptions, resolveOptions } from './options.ts';
+import { type OptionsOf, type OptionTable, type ProjectOptions, withDefaults } from './options.ts';
 
 export const INIT = {
   channel: {
@@ -72,7 +72,7 @@ export interface InitResult {
  * @throws HandbillError exit 2: options that cannot be used, files that exist; then nothing was written
  */
 export async function init(folder: string, options: InitOptions = {}): Promise<InitResult> {
-  const { cwd } = resolveOptions(options);
+  const { cwd } = withDefaults(options);
   const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel } = options;
   const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);
   const from = options.from ?? defaultSender(channel, country, options.provider);
@@ -102,7 +102,13 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
   if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
   const inTheWay = (await isInstalledIn(root)) ? existing.filter((path) => path !== MANIFEST) : existing;
-  if (inTheWay.length > 0 && options.addMissing !== true) throw refuseExisting(root, inTheWay, cwd);
+  if (inTheWay.length > 0 && options.addMissing !== true) {
+    const hint =
+      'Nothing was written. Name another folder, or add what is missing with --force: it overwrites nothing.';
+    const names = inTheWay.map((path) => displayPath(join(root, path), cwd));
+    const verb = names.length === 1 ? 'exists' : 'exist';
+    throw refuse(problem('output-exists', `${listWithAnd(names)} ${verb} already.`, { hint }));
+  }
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
   const repository = await repositoryOf(root);
@@ -147,13 +153,6 @@ async function refuseInsideAnother(root: string, cwd: string): Promise<void> {
   const hint =
     above.length > 0 ? 'Add a campaign to that project, or name a folder outside of it.' : 'Name a folder beside it.';
   throw refuse(problem('other-project', `The new project would be ${where} (${name}).`, { hint }));
-}
-
-function refuseExisting(root: string, existing: readonly string[], cwd: string): HandbillError {
-  const hint = 'Nothing was written. Name another folder, or add what is missing with --force: it overwrites nothing.';
-  const names = existing.map((path) => displayPath(join(root, path), cwd));
-  const verb = names.length === 1 ? 'exists' : 'exist';
-  return refuse(problem('output-exists', `${listWithAnd(names)} ${verb} already.`, { hint }));
 }
 
 const MANIFEST = 'package.json';
@@ -259,13 +258,6 @@ export function countryFault(country: string): string | null {
   return 'value' in finding ? null : sentences(finding);
 }
 
-function campaignFault(name: string): string | null {
-  if (isDeviceOnWindows(name))
-    return `"${name}" is the name of a device on Windows: its folder could not be made there.`;
-  if (NAME.test(name)) return null;
-  return `"${name}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
-}
-
 export function senderFault(channel: Channel, from: string): string | null {
   const { sender } = CHANNEL_TABLE[channel].init;
   if (sender === 'sms') {
@@ -295,9 +287,11 @@ function providerAnswerFault(channel: Channel, name: string | undefined): string
 }
 
 function answerFaults({ campaign, channel, from, country, provider }: InitAnswers): readonly Diagnostic[] {
+  const device = `"${campaign}" is the name of a device on Windows: its folder could not be made there.`;
+  const strange = `"${campaign}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
   const faults = [
     ['--provider', providerAnswerFault(channel, provider)],
-    ['--name', campaignFault(campaign)],
+    ['--name', isDeviceOnWindows(campaign) ? device : NAME.test(campaign) ? null : strange],
     ['--from', senderFault(channel, from)],
     ['--country', countryFault(country)],
   ] as const;

@@ -11,7 +11,7 @@ import { againMs, TIMERS } from '../send/timers.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { closedBy } from '../util/closing.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
-import { checkNumbers, type OptionsOf, type OptionTable, PORT, type ProjectOptions, withDefaults } from './options.ts';
+import { type OptionsOf, type OptionTable, PORT, type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, joinReplies, projectHere } from './project.ts';
 import { readSenders } from './senders.ts';
 import { unassignedOptOuts } from './warnings.ts';
@@ -71,8 +71,7 @@ export interface Listening extends AsyncDisposable {
  * @throws HandbillError exit 2 where handbill.yaml does not say how, a secret is missing or the port is taken; 7 (ledger)
  */
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
-  checkNumbers(options, LISTEN);
-  const asked = withDefaults(options);
+  const asked = withDefaults(options, LISTEN);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
   const reading = await projectHere(asked);
   const { project } = reading;
@@ -133,22 +132,6 @@ function hostWarnings(host: string): readonly Diagnostic[] {
   return [warning('weak-webhook', message, { hint: 'Put a proxy with TLS before it, and leave --host as it is.' })];
 }
 
-/** On loss of a shared ledger, opens it again. */
-interface EventStore {
-  /** Rejects while the ledger is gone: senders retry. */
-  record(events: readonly WebhookEvent[], environment: string): Promise<void>;
-  /** Path or address of the ledger, without a password. */
-  readonly path: string;
-  readonly failed: Promise<HandbillError>;
-  close(): Promise<void>;
-}
-
-interface Opened {
-  readonly ledger: Ledger;
-  readonly recorder: Recorder;
-  readonly joiner: IdleJoiner;
-}
-
 const NOTHING_NEW: Recorded = {
   reports: 0,
   replies: 0,
@@ -159,14 +142,14 @@ const NOTHING_NEW: Recorded = {
   unassigned: [],
 };
 
-/** @throws HandbillError (exit 7): the ledger cannot be opened */
-function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () => Ledger }): EventStore {
+/** On loss of a shared ledger, opens it again. Throws exit 7: it cannot be opened. */
+function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () => Ledger }) {
   const { onRecorded, log } = facts;
   const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();
   const closing = new AbortController();
   let returning: Promise<void> = Promise.resolve();
 
-  const begin = (): Opened => {
+  const begin = () => {
     const ledger = open();
     const onSuppressed = (suppressed: readonly string[]): void => onRecorded({ ...NOTHING_NEW, suppressed });
     const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed });
@@ -177,14 +160,13 @@ function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () 
         onRecorded(recorded);
       },
     });
-    const opened = { ledger, recorder, joiner };
     void recorder.failed.then((error) => {
       if (ledger.history === null || !isGone(error)) fail(error);
-      else if (!closing.signal.aborted) returning = comeBack(opened);
+      else if (!closing.signal.aborted) returning = comeBack(ledger, joiner);
     });
-    return opened;
+    return { ledger, recorder, joiner };
   };
-  const comeBack = async ({ ledger, joiner }: Opened): Promise<void> => {
+  const comeBack = async (ledger: Ledger, joiner: IdleJoiner): Promise<void> => {
     current = null;
     log('the ledger is lost: handbill asks senders to try again later, and tries to open it again');
     await joiner.close();
@@ -206,15 +188,16 @@ function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () 
   };
 
   const first = begin();
-  let current: Opened | null = first;
+  let current: typeof first | null = first;
   return {
     path: first.ledger.path,
     failed,
-    async record(events, environment) {
+    /** Rejects while the ledger is gone: senders retry. */
+    async record(events: readonly WebhookEvent[], environment: string): Promise<void> {
       if (current === null) throw new Error('the ledger is gone');
       await current.recorder.record(events, environment);
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await returning;
       if (current === null) return;
@@ -223,14 +206,6 @@ function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () 
       current.ledger.close();
     },
   };
-}
-
-interface Recorder {
-  /** Stores all of the events or none. */
-  readonly record: (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
-  /** Resolves when the ledger can no longer be written. */
-  readonly failed: Promise<HandbillError>;
-  finish(): void;
 }
 
 interface RecorderFacts extends Pick<IdleFacts, 'now' | 'startLifts' | 'stopEnds' | 'log'> {
@@ -253,7 +228,7 @@ const SETTLE_SHARE = 20;
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
   { now, startLifts, stopEnds, isAddress, alsoIn = () => [], onRecorded, log }: RecorderFacts,
-): Recorder {
+) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();
   let isTroubled = false;
   let resolving: NodeJS.Timeout | null = null;
@@ -276,13 +251,15 @@ export function recorderOf(
     return ledger.events.record(events, { nowMs: now(), source: 'webhook', ...facts });
   };
   return {
+    /** Resolves when the ledger can no longer be written. */
     failed,
-    finish() {
+    finish(): void {
       if (resolving === null) return;
       clearTimeout(resolving);
       resolve();
     },
-    record(group, environment) {
+    /** Stores all of the events or none. */
+    record(group: readonly WebhookEvent[], environment: string): void {
       try {
         const recorded = store(group, (events) => hold(events, environment), log);
         if (isTroubled) log('stored again');

@@ -42,8 +42,12 @@ export function resolveOptions(options: ProjectOptions): ResolvedOptions {
   return { cwd, env, now, ledger: (ledger ?? env['HANDBILL_LEDGER']) || undefined };
 }
 
-/** Options with the defaults of `ProjectOptions` filled in, and without what is undefined. */
-export function withDefaults<T extends ProjectOptions>(options: T): T & ResolvedOptions {
+/**
+ * Options with the defaults of `ProjectOptions` filled in, and without what is undefined.
+ * @throws HandbillError exit 2: one is out of its bounds in `table`
+ */
+export function withDefaults<T extends ProjectOptions>(options: T, table: Bounded = {}): T & ResolvedOptions {
+  checkNumbers(options, table);
   return { ...(present(options) as T), ...resolveOptions(options) };
 }
 
@@ -229,8 +233,10 @@ export function allowOption(codes: readonly Allowable[] = ALLOWABLE_CODES) {
   } as const;
 }
 
+type Bounded = Readonly<Record<string, Partial<OptionSpec>>>;
+
 /** As the command line does: a value that is no number would show as an endless run. Throws exit 2 (`usage`). */
-export function checkNumbers(options: object, table: Readonly<Record<string, Partial<OptionSpec>>>): void {
+export function checkNumbers(options: object, table: Bounded): void {
   const wrong = Object.entries(table).flatMap(([name, { range }]) => {
     const value: unknown = (options as Readonly<Record<string, unknown>>)[name];
     if (range === undefined || value === undefined) return [];

@@ -15,7 +15,7 @@ import {
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
-  resolveOptions,
+  withDefaults,
 } from './options.ts';
 import { projectHere } from './project.ts';
 
@@ -96,7 +96,7 @@ async function withScopes<T>(
   given: ResumeOptions,
   change: (ledger: Ledger, scopes: readonly [PauseScope, ...(readonly PauseScope[])], nowMs: number) => T,
 ): Promise<T> {
-  const options = resolveOptions(given);
+  const options = withDefaults(given);
   const { project, place } = await projectHere(options);
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
   // A pause of a stand-in pauses its original too.

@@ -9,7 +9,7 @@ import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
 import { iso } from '../util/time.ts';
-import { type ProjectOptions, resolveOptions } from './options.ts';
+import { type ProjectOptions, withDefaults } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
 import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
@@ -46,7 +46,7 @@ export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' |
  * @throws HandbillError exit 2 (no address, a project file that is wrong), 7 (ledger)
  */
 export async function person(address: string, options: ProjectOptions = {}): Promise<Person> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const reading = await projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());

@@ -61,7 +61,6 @@ import {
   present,
   type ResolvedOptions,
   requireYes,
-  resolveOptions,
   withDefaults,
 } from './options.ts';
 import { planOf, projectHere } from './project.ts';
@@ -125,7 +124,7 @@ async function signAsAsked<P extends AnyPlanFile>(
 ): Promise<P> {
   if (options.sign === undefined) return planFile;
   await checkApprovers(campaign.project, environment);
-  return (await signPlan(planFile, options.sign, resolveOptions(options))).plan;
+  return (await signPlan(planFile, options.sign, withDefaults(options))).plan;
 }
 
 /** As `planStanding`, before it is signed. */
@@ -280,7 +279,7 @@ function keyOf(signature: string): string | null {
 
 /** @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<AnyPlanFile> {
-  const { cwd } = resolveOptions(options);
+  const { cwd } = withDefaults(options);
   const plan = parsePlanFile(new TextDecoder().decode(await readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);
   if ('code' in plan) throw refuse(plan);
   return plan;
@@ -438,10 +437,7 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
 }
 
 /** Makes the plan again as of its time: the signer answers for inputs and figures, and the file could claim any. */
-async function compare(
-  plan: PlanFile,
-  options: ExamineOptions,
-): Promise<{ readonly environment: Environment; readonly facts: readonly Fact[] }> {
+async function compare(plan: PlanFile, options: ExamineOptions) {
   const recipients = options.recipients ?? plan.recipients;
   const { made, planFile, facts } = await compilePlan(plan.campaign.file, {
     cwd: options.cwd,

@@ -173,9 +173,8 @@ export async function previewRows(
   target: string,
   given: PreviewOptions & Metered & { readonly start?: PreviewedStart } = {},
 ): Promise<PreviewRows> {
-  checkNumbers(given, PREVIEW);
   checkAllow(given);
-  const options = withDefaults(given);
+  const options = withDefaults(given, PREVIEW);
   const isStart = options.start !== undefined;
   // A dry run of a start shows what that would do.
   const how = { nowMs: options.at ?? options.now(), withSample: !isStart, toShow: true, asSend: isStart };

@@ -131,12 +131,8 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   }
 }
 
-interface Found extends Omit<EventFile, 'path'> {
-  readonly path: string | null;
-}
-
-async function findFiles(written: readonly string[], cwd: string): Promise<readonly Found[]> {
-  const found: Found[] = [];
+async function findFiles(written: readonly string[], cwd: string) {
+  const found: { readonly path: string | null; readonly name: string }[] = [];
   const faults: Diagnostic[] = [];
   for (const file of written) {
     if (file === '-') {
@@ -156,7 +152,7 @@ async function findFiles(written: readonly string[], cwd: string): Promise<reado
 }
 
 /** Standard input as a file: its beginning decides which form it has. */
-async function spooled(found: readonly Found[], folder: TemporaryFolder | null, input: Readable) {
+async function spooled(found: Awaited<ReturnType<typeof findFiles>>, folder: TemporaryFolder | null, input: Readable) {
   const files: EventFile[] = [];
   for (const { path, name } of found) {
     const place = path ?? join(folder?.root ?? '', 'input');
@@ -292,15 +288,10 @@ function stillUnassigned(all: readonly Unassigned[], ledger: Pick<Ledger, 'event
   return left.slice(0, MOST_DIAGNOSTICS).map(({ from, at }) => unassignedOptOut(from, country, at));
 }
 
-type Recorder = (
-  events: readonly WebhookEvent[],
-  source: string,
-) => Promise<Pick<ReconciledFile, 'reports' | 'replies' | 'unread' | 'known'>>;
-
 async function takeOverFile(
   file: EventFile,
   interpreter: Interpreter,
-  record: Recorder,
+  record: (events: readonly WebhookEvent[], source: string) => Promise<Recorded>,
   nowMs: number,
   onEvent: (event: WebhookEvent, line: number) => void,
 ): Promise<ReconciledFile & { readonly diagnostics: readonly Diagnostic[] }> {
@@ -335,20 +326,17 @@ async function takeOverFile(
     }
   }
   await flush();
-  const events = COUNTS.reduce((sum, name) => sum + counts[name], 0);
+  const { name } = file;
   const more = faultCount - faults.length;
-  return {
-    file: file.name,
-    events,
-    ...counts,
-    diagnostics: [
-      ...faults,
-      ...(more > 0
-        ? [problem('invalid-reports', `${more} more places cannot be read.`, { at: { file: file.name } })]
-        : []),
-      ...(unread.count > 0 ? [notUnderstood(file, unread)] : []),
-    ],
-  };
+  if (more > 0) faults.push(problem('invalid-reports', `${more} more places cannot be read.`, { at: { file: name } }));
+  if (unread.count > 0) {
+    const message =
+      unread.count === 1
+        ? 'This event is neither a delivery report nor a reply, as far as one can tell.'
+        : `${unread.count} events are neither delivery reports nor replies, as far as one can tell. This is the first.`;
+    faults.push(warning('unread-event', message, { at: { file: name, line: unread.line }, hint: HINT }));
+  }
+  return { file: name, events: COUNTS.reduce((sum, one) => sum + counts[one], 0), ...counts, diagnostics: faults };
 }
 
 const NO_EVENTS = { events: 0, reports: 0, replies: 0, unread: 0, known: 0 };
@@ -356,17 +344,6 @@ const COUNTS = ['reports', 'replies', 'unread', 'known'] as const;
 
 const HINT =
   'handbill listen --explain FILE shows how an event is read, for a file with this one alone; `webhook.fields` of the environment in handbill.yaml maps what differs.';
-
-function notUnderstood(
-  { name }: EventFile,
-  { count, line }: { readonly count: number; readonly line: number },
-): Diagnostic {
-  const message =
-    count === 1
-      ? 'This event is neither a delivery report nor a reply, as far as one can tell.'
-      : `${count} events are neither delivery reports nor replies, as far as one can tell. This is the first.`;
-  return warning('unread-event', message, { at: { file: name, line }, hint: HINT });
-}
 
 function nothingUnderstood({ name }: EventFile, line: number): Error {
   const message = `Nothing in ${name} is a delivery report or a reply, as far as one can tell. Nothing of it was taken over.`;
@@ -420,8 +397,10 @@ const PIECE_BYTES = 64 * 1024;
  */
 export async function* readEvents(file: EventFile, interpreter: Interpreter, nowMs: number) {
   const start = await startOf(file.path);
+  // May be cut off. `sep=;` is the first line of a CSV for a spreadsheet.
+  const line = (start.split('\n', 1)[0] ?? '').trim();
   if (/^[[{]/.test(start)) yield* readJson(file, interpreter, nowMs);
-  else if (isFormLine(start.split('\n', 1)[0] ?? '')) yield* readForms(file, interpreter, nowMs);
+  else if (isForm(line) && !SEPARATOR.test(line)) yield* readForms(file, interpreter, nowMs);
   else yield* readCsv(file, interpreter, nowMs);
 }
 
@@ -436,12 +415,6 @@ async function startOf(path: string): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-/** Also of a line that is cut off. `sep=;` is the first line of a CSV for a spreadsheet. */
-function isFormLine(line: string): boolean {
-  const text = line.trim();
-  return isForm(text) && !SEPARATOR.test(text);
 }
 
 /** Bodies that were captured, one a line, each read as if it had been posted. */
@@ -464,10 +437,8 @@ interface CapturedLine {
 }
 
 /** Lines that are not blank. Only UTF-16 is decoded: the bytes of a body say whether they are UTF-8. */
-async function* linesOf({ path, meter }: EventFile): AsyncGenerator<readonly CapturedLine[]> {
-  if (meter !== undefined) Object.assign(meter, { done: 0, total: (await stat(path)).size });
+async function* linesOf(file: EventFile): AsyncGenerator<readonly CapturedLine[]> {
   let wide: InstanceType<typeof TextDecoder> | null = null;
-  let isFirst = true;
   let line = 1;
   let held = '';
   let isTooLarge = false;
@@ -482,15 +453,8 @@ async function* linesOf({ path, meter }: EventFile): AsyncGenerator<readonly Cap
     [held, isTooLarge, line] = ['', false, line + 1];
     return found;
   };
-  for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
-    let bytes = chunk as Buffer;
-    if (meter !== undefined) meter.done += bytes.length;
-    if (isFirst) {
-      const { encoding, skip } = sniffEncoding(bytes, null);
-      if (encoding !== 'utf-8') wide = new TextDecoder(encoding);
-      bytes = bytes.subarray(skip);
-      isFirst = false;
-    }
+  for await (const { bytes, encoding } of piecesOf(file)) {
+    if (encoding !== 'utf-8') wide ??= new TextDecoder(encoding);
     const [first = '', ...others] = (wide?.decode(bytes, { stream: true }) ?? bytes.toString('latin1')).split('\n');
     const lines: CapturedLine[] = [];
     hold(first);
@@ -543,23 +507,30 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
 };
 
 /** Counts the lines of what has been handed out. */
-async function* textOf({ path, meter }: EventFile, at: { line: number }): AsyncGenerator<string> {
-  let encoding: ListEncoding | null = null;
+async function* textOf(file: EventFile, at: { line: number }): AsyncGenerator<string> {
   let decoding: ReturnType<typeof createDecoding> | null = null;
   const seen = (text: string): string => {
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) at.line += 1;
     return text;
   };
+  for await (const { bytes, encoding } of piecesOf(file)) {
+    decoding ??= createDecoding(encoding);
+    yield seen(decoding.push(bytes));
+  }
+  if (decoding !== null) yield seen(decoding.end());
+}
+
+/** A file in pieces, without its byte order mark. */
+async function* piecesOf({ path, meter }: EventFile) {
   if (meter !== undefined) Object.assign(meter, { done: 0, total: (await stat(path)).size });
+  let encoding: ListEncoding | null = null;
   for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
     const bytes = chunk as Buffer;
     if (meter !== undefined) meter.done += bytes.length;
     let skip = 0;
     if (encoding === null) ({ encoding, skip } = sniffEncoding(bytes, null));
-    decoding ??= createDecoding(encoding);
-    yield seen(decoding.push(bytes.subarray(skip)));
+    yield { bytes: bytes.subarray(skip), encoding };
   }
-  if (decoding !== null) yield seen(decoding.end());
 }
 
 async function* readCsv(file: EventFile, interpreter: Interpreter, nowMs: number) {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { copyLedger, openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
 import {
   type AssumedFeedback,
   type Campaign,
@@ -34,7 +33,6 @@ import { type DueItem, due } from './due.ts';
 import {
   allowOption,
   checkAllow,
-  checkNumbers,
   INSTANT,
   OPTIONS,
   type OptionsOf,
@@ -110,9 +108,8 @@ const HOUR_MS = 3_600_000;
  * @throws HandbillError exit 2 (a path names no campaign, several projects), 7 (ledger), 130 (`signal`)
  */
 export async function rehearse(paths: readonly string[] = [], given: RehearseOptions = {}): Promise<Rehearsal> {
-  checkNumbers(given, REHEARSE);
   checkAllow(given, DUE_CODES);
-  const options = withDefaults(given);
+  const options = withDefaults(given, REHEARSE);
   const assume = assumedOf(given);
   const { cwd, env, ledger, side, environment = 'sandbox' } = options;
   const startMs = options.now();
@@ -123,7 +120,8 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   }
   const found = await readScheduled(paths, { cwd, env, ledger, side });
   const all = [...found.campaigns, ...found.followUps];
-  const refused = onceEach(found.refused.flatMap(({ diagnostics }) => diagnostics));
+  const unread = found.refused.flatMap(({ diagnostics }) => diagnostics);
+  const refused = lastOfEach(unread, ({ code, message, at }) => JSON.stringify([code, message, at]));
   const project = projectOf(all, refused);
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
@@ -398,7 +396,7 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
     const day = dayOf(quarter.firstMs);
     const run = ofRun.get(quarter.run) ?? { days: new Map(), firstMs: quarter.firstMs, lastMs: quarter.lastMs };
     ofRun.set(quarter.run, { ...run, lastMs: Math.max(run.lastMs, quarter.lastMs) });
-    for (const sums of [days, run.days]) add(sums, day, quarter);
+    for (const sums of [days, run.days]) sums.set(day, plus(sums.get(day) ?? NO_SUM, quarter));
   }
   const shown = (sums: ReadonlyMap<number, Sum>): readonly RehearsedDay[] =>
     [...sums].sort(([a], [b]) => a - b).map(([day, sum]) => ({ day: dayText(day), ...costed(sum, prices !== null) }));
@@ -445,26 +443,12 @@ interface RunSums {
 
 const NO_SUM: Sum = { messages: 0, parts: 0, costMicros: 0 };
 
-function add(sums: Map<number, Sum>, day: number, more: Sum): void {
-  sums.set(day, plus(sums.get(day) ?? NO_SUM, more));
-}
-
 function plus(a: Sum, b: Sum): Sum {
   return { messages: a.messages + b.messages, parts: a.parts + b.parts, costMicros: a.costMicros + b.costMicros };
 }
 
 function costed({ messages, parts, costMicros }: Sum, isPriced: boolean) {
   return { messages, parts, cost: isPriced ? unitsOf(costMicros) : null };
-}
-
-/** An instant that was missed before these days. */
-function isOlder({ action, occurrence }: DueItem, fromMs: number): boolean {
-  return action === 'miss' && (instantOf(occurrence ?? '') ?? fromMs) < fromMs;
-}
-
-function unsentState({ action, why }: DueItem): 'missed' | 'refused' | null {
-  if (action === 'miss') return 'missed';
-  return action === 'refuse' || why === 'paused' || why === 'over-budget' ? 'refused' : null;
 }
 
 /** In the order in which they begin, or are due. */
@@ -482,10 +466,12 @@ function occurrencesOf(
     readonly shown: (sums: ReadonlyMap<number, Sum>) => readonly RehearsedDay[];
   },
 ): readonly RehearsedOccurrence[] {
-  const groups = Map.groupBy(
-    items.filter(({ item, atMs }) => item.occurrence !== null && atMs >= fromMs && !isOlder(item, fromMs)),
-    ({ item }) => `${item.file}\n${item.occurrence}`,
-  );
+  const shownItems = items.filter(({ item: { action, occurrence }, atMs }) => {
+    // An instant may have been missed before these days.
+    const isOlder = action === 'miss' && (instantOf(occurrence ?? '') ?? fromMs) < fromMs;
+    return occurrence !== null && atMs >= fromMs && !isOlder;
+  });
+  const groups = Map.groupBy(shownItems, ({ item }) => `${item.file}\n${item.occurrence}`);
   const found = [...groups.values()].flatMap((said): RehearsedOccurrence[] => {
     const item = said.at(-1)?.item;
     const one = all.find(({ campaign }) => campaign.file === item?.file);
@@ -495,13 +481,17 @@ function occurrencesOf(
     const run = played.findRun({ environment: identity, campaign: campaign.id, occurrence });
     const sums = run === null ? undefined : ofRun.get(run.number);
     const report = run === null ? null : summarise(played, run, null, campaign);
-    const state = report?.state ?? unsentState(item);
+    const isRefused = item.action === 'refuse' || item.why === 'paused' || item.why === 'over-budget';
+    const state = report?.state ?? (item.action === 'miss' ? 'missed' : isRefused ? 'refused' : null);
     if (state === null) return [];
     const followed =
       campaign.after === null
         ? null
         : played.findRun({ environment: identity, campaign: campaign.after.id, occurrence });
-    const dueMs = dueOf(occurrence, campaign, followed);
+    // The instant of a schedule; of a follow-up, the end of its wait. Null: it was never begun by either.
+    const startedMs = followed?.startedAtMs ?? null;
+    const waitedMs = startedMs === null ? null : startedMs + (campaign.after?.wait.ms ?? 0);
+    const dueMs = campaign.after === null ? instantOf(occurrence) : waitedMs;
     const next = 'clock' in one ? one.clock.next(dueMs ?? fromMs) : null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
     // With `send.each` the next one takes over what is left.
@@ -522,19 +512,16 @@ function occurrencesOf(
         ...(report?.opensAt === undefined ? {} : { opensAt: report.opensAt }),
         ...(isLate ? { overlaps: occurrenceAt(next) } : {}),
         days: sums === undefined ? [] : shown(sums.days),
-        diagnostics: lastOfEach(said.flatMap(({ item: { diagnostics } }) => diagnostics)),
+        // Calls repeat what they say with other sums: the last one counts.
+        diagnostics: lastOfEach(
+          said.flatMap((one) => one.item.diagnostics),
+          ({ code, at }) => `${code} ${at?.file}:${at?.line}`,
+        ),
       },
     ];
   });
   const orderOf = ({ begins, due, occurrence }: RehearsedOccurrence): number => Date.parse(begins ?? due ?? occurrence);
   return found.toSorted((a, b) => orderOf(a) - orderOf(b));
-}
-
-/** The instant of a schedule; of a follow-up, the end of its wait. Null: it was never begun by either. */
-function dueOf(occurrence: string, { after }: Campaign, followed: RunRecord | null): number | null {
-  if (after === null) return instantOf(occurrence);
-  const startedMs = followed?.startedAtMs ?? null;
-  return startedMs === null ? null : startedMs + after.wait.ms;
 }
 
 /** Sentences for all that the files do not say. */
@@ -594,13 +581,8 @@ function absentWords(all: Stage['all']): readonly string[] {
   );
 }
 
-/** Calls repeat what they say with other sums: the last one counts. */
-function lastOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return [...new Map(diagnostics.map((one) => [`${one.code} ${one.at?.file}:${one.at?.line}`, one])).values()];
-}
-
-function onceEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return [...new Map(diagnostics.map((one) => [JSON.stringify([one.code, one.message, one.at]), one])).values()];
+function lastOfEach(diagnostics: readonly Diagnostic[], keyOf: (one: Diagnostic) => string): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((one) => [keyOf(one), one])).values()];
 }
 
 function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Diagnostic[]): Project {

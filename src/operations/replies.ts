@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger, ReplyRecord } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
@@ -12,18 +11,9 @@ import { maskText } from '../util/redact.ts';
 import { instantMs, iso } from '../util/time.ts';
 import { durationMs } from '../util/units.ts';
 import { runsNamed } from './doubt.ts';
-import {
-  checkNumbers,
-  INSTANT,
-  type OptionsOf,
-  type OptionTable,
-  type ProjectOptions,
-  present,
-  type ResolvedOptions,
-  resolveOptions,
-  withDefaults,
-} from './options.ts';
+import { INSTANT, type OptionsOf, type OptionTable, type ProjectOptions, present, withDefaults } from './options.ts';
 import { joinRepliesOf, projectHere, withLedger } from './project.ts';
+import { readSent } from './report.ts';
 
 export const REPLIES = {
   meanings: {
@@ -114,8 +104,7 @@ export async function readReplies<T>(
   use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
   warn: (problem: string) => void = () => undefined,
 ): Promise<T> {
-  checkNumbers(given, { sinceMs: { range: INSTANT } });
-  const options = withDefaults(given);
+  const options = withDefaults(given, { sinceMs: { range: INSTANT } });
   const reading = await projectHere(options);
   const { problem: why } = await joinRepliesOf(reading, options);
   if (why !== null) warn(why);
@@ -218,7 +207,7 @@ export async function reviewReplies(
   options: ReviewRepliesOptions,
 ): Promise<ReviewRepliesResult> {
   const { as, by, onlyUnread = false } = options;
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { now } = resolved;
   if (by.trim() === '' || by.length > LONGEST_NAME) {
     throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
@@ -293,8 +282,7 @@ export interface ExportedReply
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
  */
 export async function exportReplies(campaign: string, given: ExportRepliesOptions = {}): Promise<ReplyExport> {
-  checkNumbers(given, { sinceMs: { range: INSTANT } });
-  const options = withDefaults(given);
+  const options = withDefaults(given, { sinceMs: { range: INSTANT } });
   const reading = await projectHere(options);
   const joining = await joinRepliesOf(reading, options);
   const { found, run } = await withLedger(options, async (ledger) => ({
@@ -302,7 +290,10 @@ export async function exportReplies(campaign: string, given: ExportRepliesOption
     run: runsNamed(ledger, campaign)[0] ?? null,
   }));
   const keys = new Set(found.flatMap(({ key }) => (key === null ? [] : [key])));
-  const { columns, byKey, diagnostics } = await rowsOf(await campaignOf(run, reading.project.root, options), keys);
+  const { cwd, env, recipients } = options;
+  // Answers are joined with the list as it is now.
+  const sent = run && (await readSent(run, reading.project.root, { cwd, env, ...present({ recipients }) }));
+  const { columns, byKey, diagnostics } = await rowsOf(sent ?? { campaign: null, diagnostics: [] }, keys);
   const late: readonly Diagnostic[] =
     joining.problem === null ? [] : [{ code: 'ledger-write', severity: 'warning', message: joining.problem }];
   const replies = found.map((reply): ExportedReply => {
@@ -318,25 +309,11 @@ interface Rows extends Pick<ReplyExport, 'columns' | 'diagnostics'> {
   readonly byKey: ReadonlyMap<string, readonly string[]>;
 }
 
-type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };
-
-/** Answers are joined with the list as it is now. */
-async function campaignOf(
-  run: RunRecord | null,
-  root: string,
-  options: ExportRepliesOptions & ResolvedOptions,
-): Promise<Read> {
-  const written = run?.inputs.find(({ role }) => role === 'campaign')?.file;
-  if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
-  const { readCampaign } = await import('../campaign/load.ts');
-  const { cwd, env, recipients } = options;
-  const reading = { cwd, env, ...present({ recipients }) };
-  const { campaign, diagnostics } = await readCampaign(join(root, written), reading);
-  return campaign === null ? { campaign, diagnostics } : { campaign };
-}
-
 /** For each key the first row, which is the one that was sent to. */
-async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
+async function rowsOf(
+  read: { readonly campaign: Campaign | null; readonly diagnostics: readonly Diagnostic[] },
+  keys: ReadonlySet<string>,
+): Promise<Rows> {
   const byKey = new Map<string, readonly string[]>();
   const without = (diagnostics: readonly Diagnostic[]): Rows => {
     // Replies are worth more than the columns beside them.

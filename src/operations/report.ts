@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ReadOptions } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
@@ -41,7 +42,7 @@ import {
   type ProjectOptions,
   present,
   type ResolvedOptions,
-  resolveOptions,
+  withDefaults,
 } from './options.ts';
 import { joinRepliesOf, ledgerHere, projectHere } from './project.ts';
 
@@ -130,7 +131,7 @@ export interface RecipientOutcome extends StepResult {
  * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)
  */
 export async function report(run: string, options: ProjectOptions = {}): Promise<Report> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const reading = await projectWithReplies(resolved);
   using ledger = ledgerHere(reading, resolved);
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
@@ -157,7 +158,7 @@ export async function* outcomes(
   run: string,
   options: OutcomesOptions = {},
 ): AsyncGenerator<RecipientOutcome, void, undefined> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const reading = await projectWithReplies(resolved);
   using ledger = ledgerHere(reading, resolved);
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
@@ -412,7 +413,7 @@ export interface ListRunsOptions extends ProjectOptions {
  * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
  */
 export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : summaries(ledger, options.commit);
@@ -423,7 +424,13 @@ export function summaries(
   ledger: Pick<Ledger, 'changed' | 'hold' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
   commit?: string,
 ): readonly Report[] {
-  const isMeant = commit === undefined ? () => true : madeFrom(commit);
+  const prefix = commit?.toLowerCase() ?? '';
+  if (commit !== undefined && !/^[0-9a-f]{4,64}$/.test(prefix)) {
+    const hint = 'Write 4 or more digits of the hash, as `git log --oneline` shows them.';
+    throw refuse(problem('usage', `"${commit}" is not the hash of a commit.`, { hint }));
+  }
+  const isMeant = ({ commits }: RunRecord): boolean =>
+    commit === undefined || commits.some((one) => one.commit.startsWith(prefix));
   using _ = ledger.hold();
   return newestFirst(ledger.runs())
     .filter(isMeant)
@@ -447,13 +454,14 @@ export function expectedEnds(
   return ends;
 }
 
-function madeFrom(commit: string): (run: RunRecord) => boolean {
-  const prefix = commit.toLowerCase();
-  if (!/^[0-9a-f]{4,64}$/.test(prefix)) {
-    const hint = 'Write 4 or more digits of the hash, as `git log --oneline` shows them.';
-    throw refuse(problem('usage', `"${commit}" is not the hash of a commit.`, { hint }));
-  }
-  return ({ commits }) => commits.some((one) => one.commit.startsWith(prefix));
+/** The campaign of a run, read from its file as that is now; null: the run names none. */
+export async function readSent(run: RunRecord, root: string, options: ReadOptions) {
+  const input = run.inputs.find(({ role }) => role === 'campaign');
+  if (input === undefined) return null;
+  const path = join(root, input.file);
+  // Most callers of this module need no campaign.
+  const { readCampaign } = await import('../campaign/load.ts');
+  return { ...(await readCampaign(path, options)), input, path };
 }
 
 /**
@@ -466,12 +474,9 @@ export async function sentCampaign(
   { root }: Pick<Project, 'root'>,
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string | undefined>> },
 ) {
-  const input = run.inputs.find(({ role }) => role === 'campaign');
-  if (input === undefined) return { named: async () => run.name, campaign: null, now: null };
-  const path = join(root, input.file);
-  // Most callers of this module need no campaign.
-  const { readCampaign } = await import('../campaign/load.ts');
-  const { campaign: now } = await readCampaign(path, { cwd, env });
+  const read = await readSent(run, root, { cwd, env });
+  if (read === null) return { named: async () => run.name, campaign: null, now: null };
+  const { campaign: now, input, path } = read;
   const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
   const named = async (): Promise<SentAs> => {

@@ -28,7 +28,6 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { type MissedOccurrence, missedOccurrences } from './due-memory.ts';
 import {
-  checkNumbers,
   INSTANT,
   type OptionsOf,
   type OptionTable,
@@ -100,8 +99,7 @@ export interface ScheduleResult {
  * @throws HandbillError exit 2 if a path names no campaign
  */
 export async function schedule(paths: readonly string[] = [], given: ScheduleOptions = {}): Promise<ScheduleResult> {
-  checkNumbers(given, SCHEDULE);
-  const options = withDefaults(given);
+  const options = withDefaults(given, SCHEDULE);
   const fromMs = options.at ?? options.now();
   const { campaigns, followUps, refused } = await readScheduled(paths, {
     cwd: options.cwd,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { PriceList } from '../content/price.ts';
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, WinnerState } from '../model.ts';
@@ -58,8 +58,6 @@ export interface StartOptions
 }
 
 export interface StartResult extends Omit<SendResult, 'diagnostics'> {
-  /** By the report; 7 where the ledger could not be written. */
-  readonly exit: ExitStatus;
   /** Null: the ledger could be written; else the report has its last state. */
   readonly ledgerError: Error | null;
 }

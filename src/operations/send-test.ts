@@ -120,10 +120,9 @@ function withoutRules(campaign: Campaign, environment: Environment, messages: re
   const { project } = campaign;
   const git = messages.some(({ strangers }) => strangers.length > 0) ? environment.git : null;
   const environments = new Map(project.environments).set(environment.name, { ...environment, approval: null, git });
-  return { ...campaign, guards: NO_GUARDS, project: { ...project, environments } };
+  const guards: ListGuards = { maxAge: null, minRecipients: null, change: null };
+  return { ...campaign, guards, project: { ...project, environments } };
 }
-
-const NO_GUARDS: ListGuards = { maxAge: null, minRecipients: null, change: null };
 
 /** A moment at which no other test of the campaign began. */
 function freeMoment(

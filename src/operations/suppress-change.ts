@@ -32,7 +32,7 @@ import {
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
-  resolveOptions,
+  withDefaults,
 } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 
@@ -55,14 +55,20 @@ export async function addSuppressions(
   addresses: readonly string[],
   options: AddSuppressionsOptions = {},
 ): Promise<AddedSuppressions> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { reason, until } = options;
   const topic = topicIn(options);
   const nowMs = resolved.now();
   const reading = await projectHere(resolved);
   const { project } = reading;
   const strange = topic === '' ? null : await topicOfNone(topic, project, resolved);
-  const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
+  const untilMs = until === undefined ? null : (await createUntilReader(project.timeZone))(until);
+  if (until !== undefined && untilMs === null) {
+    const hint = 'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z.';
+    throw refuse(problem('usage', `--until "${until}" is no date.`, { hint }));
+  }
+  if (untilMs !== null && untilMs <= nowMs)
+    throw refuse(problem('usage', `--until ${until} has passed.`, { hint: 'Give a time to come.' }));
   const named = readAddresses(addresses, countryOf(reading));
   await checkHashes(named.hashes, project, resolved);
   using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
@@ -121,7 +127,7 @@ export async function removeSuppressions(
   addresses: readonly string[],
   options: RemoveSuppressionsOptions = {},
 ): Promise<RemovedSuppressions> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const reading = await projectHere(resolved);
   const named = readAddresses(addresses, countryOf(reading));
   const topic = options.topic === undefined ? null : topicIn(options);
@@ -188,14 +194,6 @@ function topicIn({ topic = '' }: { readonly topic?: string }): string {
   throw refuse(problem('usage', `--topic "${topic}" is no topic.`, { hint }));
 }
 
-async function untilOf(text: string, timeZone: string, nowMs: number): Promise<number> {
-  const ms = (await createUntilReader(timeZone))(text);
-  const hint = 'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z.';
-  if (ms === null) throw refuse(problem('usage', `--until "${text}" is no date.`, { hint }));
-  if (ms <= nowMs) throw refuse(problem('usage', `--until ${text} has passed.`, { hint: 'Give a time to come.' }));
-  return ms;
-}
-
 /** In one transaction of 30 ms, for which other processes wait. */
 const BATCH = 5000;
 
@@ -207,7 +205,7 @@ const BATCH = 5000;
  * @throws HandbillError exit 2 with every row that is wrong; 7 (ledger)
  */
 export async function importSuppressions(file: string, options: ProjectOptions = {}): Promise<ImportedSuppressions> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { cwd, env } = resolved;
   const reading = await projectHere(resolved);
   // The file is read twice, so that memory stays flat: once to check every row before anything is imported, and once to

@@ -34,7 +34,7 @@ import {
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
-  resolveOptions,
+  withDefaults,
 } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 import { checkHashes, hasherOf, type Named, readEach } from './suppress-change.ts';
@@ -71,7 +71,7 @@ export interface Suppression {
  * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
  */
 export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   const lists = ledger ?? EMPTY;
@@ -93,7 +93,7 @@ export function factsOf({ topic, reason, untilMs, source, createdAtMs }: Omit<Le
 export async function* exportSuppressions(
   options: ExportSuppressionsOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { project } = await projectHere(resolved);
   const hasher = options.hashed === true ? await hasherOf(project, resolved) : null;
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
@@ -178,7 +178,7 @@ export async function checkSuppressions(options: CheckSuppressionsOptions = {}):
 /** As `checkSuppressions`, with the number of problems: `problems` has the first ones of each list. */
 export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const { addresses = [] } = options;
-  const context = resolveOptions(options);
+  const context = withDefaults(options);
   const reading = await projectHere(context);
   const { project } = reading;
   const named = readEach(addresses, countryOf(reading));

@@ -29,14 +29,12 @@ import { maskText } from '../util/redact.ts';
 import {
   allowOption,
   checkAllow,
-  checkNumbers,
   INSTANT,
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
   present,
   type ResolvedOptions,
-  resolveOptions,
   withDefaults,
 } from './options.ts';
 
@@ -122,9 +120,8 @@ export interface Metered {
 }
 
 export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
-  checkNumbers(given, VALIDATE);
   checkAllow(given, ['invalid-rows']);
-  const resolved = withDefaults(given);
+  const resolved = withDefaults(given, VALIDATE);
   const cwd = await realpath(resolved.cwd);
   const now = resolved.now();
   const options: Checking = { ...resolved, cwd, now, at: resolved.at ?? now };
@@ -207,7 +204,10 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
   await collector.addAll(former);
   const { recipients: list } = reading.campaign;
   const sample = list.sampled === undefined ? null : list.file;
-  const schedule = await scheduleOf(reading.campaign, options.at);
+  const { schedule: written, after, send } = reading.campaign;
+  const next = written === null ? null : (await clockOf(written)).next(options.at);
+  const coming = next === null || next > (send.notAfterMs ?? next) ? null : next;
+  const schedule = written === null ? followUpText(after) : nextWords(written, coming, options.at);
   if (list.sampled === undefined) await collector.addAll(await sampleFaults(list));
   else if (shared.sampled === null) await collector.add(list.sampled);
   else shared.sampled.push(list.sampled);
@@ -218,12 +218,6 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
     await collector.addAll(error.diagnostics, error.total);
     return { estimate: null, sample, schedule };
   }
-}
-
-async function scheduleOf({ schedule, after, send }: Campaign, nowMs: number): Promise<string | null> {
-  if (schedule === null) return followUpText(after);
-  const next = (await clockOf(schedule)).next(nowMs);
-  return nextWords(schedule, next === null || next > (send.notAfterMs ?? next) ? null : next, nowMs);
 }
 
 /** Where list and sample are both there: they must have the same columns. */
@@ -414,7 +408,7 @@ export interface LoadOptions extends ProjectOptions {
  * @throws HandbillError exit 2 with everything that is wrong, each with file, line and column
  */
 export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
-  const { cwd, env, ledger } = resolveOptions(options);
+  const { cwd, env, ledger } = withDefaults(options);
   const { recipients } = options;
   const { campaign } = await load(target, { cwd, env, ...present({ recipients, ledger }) });
   if (campaign.recipients.missing !== undefined) throw refuse(campaign.recipients.missing);

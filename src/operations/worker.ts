@@ -29,13 +29,11 @@ import { againMs, TIMERS } from '../send/timers.ts';
 import { openWork } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import {
-  checkNumbers,
   OPTIONS,
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
-  resolveOptions,
   withDefaults,
 } from './options.ts';
 import { projectHere } from './project.ts';
@@ -77,8 +75,7 @@ export interface WorkerOptions extends ProjectOptions, OptionsOf<typeof WORKER> 
  * mend)
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
-  checkNumbers(options, WORKER);
-  const resolved = withDefaults(options);
+  const resolved = withDefaults(options, WORKER);
   const { env, environment = 'sandbox', signal = new AbortController().signal } = resolved;
   const onEvent = (event: WorkerEvent): void => {
     const text = workerText(event);
@@ -123,7 +120,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
  * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (ledger)
  */
 export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
-  const resolved = resolveOptions(options);
+  const resolved = withDefaults(options);
   const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : workersOf(ledger);

@@ -27,16 +27,12 @@ export interface Feedback {
   readonly causes: readonly ReportedCause[];
 }
 
-export function countFeedback(): {
-  add(outcome: Outcome): void;
-  addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void;
-  all(): Feedback;
-} {
+export function countFeedback() {
   const groups = new Map<string, { -readonly [K in keyof DeliveryCount]: DeliveryCount[K] }>();
   let unmatched: Feedback['unmatched'] = {};
   const causes = countCauses();
   return {
-    add(one) {
+    add(one: Outcome): void {
       causes.add(one);
       const { variant, outcome, delivery = null } = one;
       if (delivery === null) return;
@@ -45,12 +41,12 @@ export function countFeedback(): {
       if (known === undefined) groups.set(key, { variant, outcome, delivery, count: 1 });
       else known.count += 1;
     },
-    addUnmatched(counts) {
+    addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void {
       unmatched = Object.fromEntries(
         UNMATCHED_REASONS.flatMap((why) => (counts.has(why) ? [[why, counts.get(why)]] : [])),
       );
     },
-    all: () => ({ deliveries: [...groups.values()], unmatched, causes: causes.all() }),
+    all: (): Feedback => ({ deliveries: [...groups.values()], unmatched, causes: causes.all() }),
   };
 }
 

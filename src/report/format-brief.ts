@@ -65,7 +65,11 @@ function adviceOf(report: Report, campaign: SentAs, planPath: string | null): st
 function firstLine(report: Report, now: string, formats: Formats, room: number): string {
   const { number } = formats;
   const { campaign, environment, occurrence, totals, ends = endsOf(report) } = report;
-  const state = stateText(report, formats);
+  const { state: reached, halt } = report;
+  const ms = tookMs(report);
+  const word = reached === 'halted' && halt !== null ? `${reached} (${halt.rule})` : stateWord(reached);
+  const took = reached === 'running' || ms === null ? null : formats.duration(ms);
+  const state = took === null ? word : `${word} ${reached === 'finished' ? 'in' : 'after'} ${took}`;
   const first: End = ends.delivered > 0 ? 'delivered' : 'sent';
   const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_WORDS[first]}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
@@ -82,14 +86,6 @@ const CAUSE_LEAST = 25;
 
 /** Those at the front stay where there is no room for all. */
 const MOST_URGENT = ['unclear', 'notDelivered', 'notTried', 'waits', 'notSent', ...ENDS.slice(0, 2)] as const;
-
-function stateText(report: Report, { duration }: Formats): string {
-  const { state, halt } = report;
-  const ms = tookMs(report);
-  const word = state === 'halted' && halt !== null ? `${state} (${halt.rule})` : stateWord(state);
-  if (state === 'running' || ms === null) return word;
-  return `${word} ${state === 'finished' ? 'in' : 'after'} ${duration(ms)}`;
-}
 
 function joined(start: string, parts: readonly string[], between: string, room: number): string {
   let text = start;

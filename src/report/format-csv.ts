@@ -6,7 +6,10 @@ import { CSV_FIELDS, cellsOf, type Outcomes, type ReportOptions } from './record
 export async function* formatCsv(_report: Report, outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const { columns, referenceOf, excelLocale } = options;
   const cell = excelLocale === undefined ? csvCell : excelCell;
-  const delimiter = excelLocale === undefined ? (columns?.delimiter ?? ',') : excelDelimiter(excelLocale);
+  // Where numbers have a decimal comma, Excel separates cells by semicolons.
+  const parts = excelLocale === undefined ? [] : new Intl.NumberFormat(excelLocale).formatToParts(0.5);
+  const hasComma = parts.some(({ type, value }) => type === 'decimal' && value === ',');
+  const delimiter = excelLocale === undefined ? (columns?.delimiter ?? ',') : hasComma ? ';' : ',';
   const lineOf = (cells: readonly (string | number | null)[]): string => `${cells.map(cell).join(delimiter)}\n`;
   if (excelLocale !== undefined || columns?.needsMark) yield '\ufeff';
   const { names = [] } = columns ?? {};
@@ -22,10 +25,4 @@ export async function* formatCsv(_report: Report, outcomes: Outcomes, options: R
     }
     if (lines !== '') yield lines;
   }
-}
-
-/** Where numbers have a decimal comma, Excel separates cells by semicolons. */
-function excelDelimiter(locale: string): string {
-  const parts = new Intl.NumberFormat(locale).formatToParts(0.5);
-  return parts.some(({ type, value }) => type === 'decimal' && value === ',') ? ';' : ',';
 }

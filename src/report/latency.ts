@@ -1,4 +1,5 @@
 import type { Json, RequestFigures } from '../model.ts';
+import { isMapping } from '../util/json.ts';
 
 /** Small enough for one row of the ledger: `[bucket, count]` for each bucket in use. */
 type SavedLatency = {
@@ -72,7 +73,7 @@ export function createLatency(saved: SavedLatency | null = null) {
 
 /** Reads the result of `save` from JSON; null for anything else, as from another version. */
 export function readLatency(json: Json | undefined): SavedLatency | null {
-  if (!isObject(json) || json['version'] !== 1) return null;
+  if (!isMapping(json) || json['version'] !== 1) return null;
   const { minMs, maxMs, buckets } = json;
   if (typeof minMs !== 'number' || typeof maxMs !== 'number' || !Array.isArray(buckets)) return null;
   const read: (readonly [number, number])[] = [];
@@ -83,10 +84,6 @@ export function readLatency(json: Json | undefined): SavedLatency | null {
     read.push([bucket, count]);
   }
   return { version: 1, minMs, maxMs, buckets: read };
-}
-
-function isObject(json: Json | undefined): json is { readonly [key: string]: Json } {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 const SMALLEST_MS = 0.01;

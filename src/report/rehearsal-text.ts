@@ -45,11 +45,12 @@ export function verdictOf(rehearsal: Rehearsal, formats: Formats): string {
   const messages = sent.reduce((sum, one) => sum + one.messages, 0);
   const cost = sent.some((one) => one.cost === null) ? null : sent.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   const campaigns = new Set(sent.map(({ file }) => file)).size;
+  const files = new Set(rehearsal.diagnostics.map(({ at }) => at?.file));
   const [from, until] = [rehearsal.from, rehearsal.until].map((instant) => wallOf(instant, rehearsal));
   const price = cost === null || messages === 0 ? '' : `, ${formats.money(cost, currency)}`;
   const found = [
     `${formats.count(messages, 'message')}${price} to ${environment}, from ${from} to ${until} (${rehearsal.timeZone}), in ${formats.count(sent.length, 'occurrence')} of ${formats.count(campaigns, 'campaign')}.`,
-    ...unreadWords(rehearsal, formats),
+    ...(files.size === 0 ? [] : [`${formats.count(files.size, 'file')} with a schedule cannot be used.`]),
     ...COUNTED.flatMap(([words, isIt]) => {
       const count = occurrences.filter(isIt).length;
       return count === 0 ? [] : [`${formats.count(count, 'occurrence')} ${words}.`];
@@ -67,11 +68,6 @@ const COUNTED: readonly (readonly [string, (one: RehearsedOccurrence) => boolean
   ['would be missed', ({ state }) => state === 'missed'],
   ['would not end before the next one is due', ({ overlaps }) => overlaps !== undefined],
 ];
-
-function unreadWords({ diagnostics }: Rehearsal, formats: Formats): readonly string[] {
-  const files = new Set(diagnostics.map(({ at }) => at?.file));
-  return files.size === 0 ? [] : [`${formats.count(files.size, 'file')} with a schedule cannot be used.`];
-}
 
 /** Errors and warnings of all occurrences: the last of each kind, place and campaign. */
 export function faultsIn({ diagnostics, occurrences }: Rehearsal): readonly Diagnostic[] {
@@ -94,6 +90,8 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   const deferred = reasonCounts({ reasons }, 'deferred', formats);
   const pending = totals?.pending ?? 0;
   const before = (totals?.accepted ?? 0) - messages;
+  // A minute or more after it was due.
+  const isLate = due !== null && begins !== null && Date.parse(begins) - Date.parse(due) >= 60_000;
   const error = diagnostics.find(({ severity }) => severity === 'error');
   const why = error ?? diagnostics[0];
   const stop = stopOf(one);
@@ -104,7 +102,7 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(halt === undefined
       ? []
       : [`${begins === null ? 'is halted' : 'halts'}: ${halt.message.replace(/[.?]+$/, '')}`]),
-    ...(due !== null && isLate(begins, due)
+    ...(isLate
       ? [
           `due ${wallOf(due, rehearsal)}${error === undefined || stop !== null ? '' : `, at first refused (${error.code})`}`,
         ]
@@ -119,11 +117,6 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
     ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
   ].join('; ');
-}
-
-/** It begins a minute or more after it was due. */
-function isLate(begins: string | null, due: string): boolean {
-  return begins !== null && Date.parse(begins) - Date.parse(due) >= 60_000;
 }
 
 /** How many people would get more than the limit. */

@@ -17,7 +17,12 @@ export function variantResults(
   names: readonly string[] = [],
 ): readonly VariantResult[] {
   const others = counts.flatMap(({ variant }) => variant ?? []).sort();
-  return [...new Set([...names, ...others])].map((name) => resultOf(name, counts));
+  return [...new Set([...names, ...others])].map((name) => {
+    const totals = totalsOf(counts.filter(({ variant }) => variant === name));
+    const interval = wilson({ part: totals.accepted, whole: totals.accepted + totals.rejected });
+    const { rate, low, high } = interval ?? { rate: null, low: null, high: null };
+    return { name, ...totals, rate: rounded(rate), low: rounded(low), high: rounded(high) };
+  });
 }
 
 export interface Share extends Sample {
@@ -54,14 +59,6 @@ export function compareShares(shares: readonly Share[], by: WinnerMetric): Signi
   const counted = shares.filter(({ whole }) => whole > 0);
   const tested = significanceOf(counted);
   return { by, ...tested, best: tested.p === null ? null : (bestOf(counted, by)[0]?.name ?? null) };
-}
-
-function resultOf(name: string, counts: readonly VariantCount[]): VariantResult {
-  const own = counts.filter(({ variant }) => variant === name);
-  const totals = totalsOf(own);
-  const interval = wilson({ part: totals.accepted, whole: totals.accepted + totals.rejected });
-  const { rate, low, high } = interval ?? { rate: null, low: null, high: null };
-  return { name, ...totals, rate: rounded(rate), low: rounded(low), high: rounded(high) };
 }
 
 export function totalsOf(counts: readonly Pick<VariantCount, 'outcome' | 'count'>[]): Totals {

@@ -158,31 +158,26 @@ function escaped(text: string): string {
   });
 }
 
-interface Fitted {
-  add(text: string): void;
-  room(): number;
-  stop(): void;
-  /** The gathered text; with `sentence` where something did not fit. */
-  text(sentence: string): string;
-}
+type Fitted = ReturnType<typeof createFitted>;
 
-function createFitted(): Fitted {
+function createFitted() {
   let gathered = '';
   let room = MAX_BYTES;
   let isFull = false;
   return {
-    add(text) {
+    add(text: string): void {
       const bytes = Buffer.byteLength(text);
       isFull ||= bytes > room;
       if (isFull) return;
       gathered += text;
       room -= bytes;
     },
-    room: () => room,
-    stop() {
+    room: (): number => room,
+    stop(): void {
       isFull = true;
     },
-    text: (sentence) => (isFull ? `${gathered}${sentence}` : gathered),
+    /** The gathered text; with `sentence` where something did not fit. */
+    text: (sentence: string): string => (isFull ? `${gathered}${sentence}` : gathered),
   };
 }
 

@@ -18,12 +18,6 @@ import { microsOf } from '../../util/units.ts';
 
 /* The words of a diff, the same for terminals and for pull requests. Nothing here is escaped. */
 
-interface FigureLine {
-  readonly label: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 /** Shown for a figure that one side lacks. */
 export const NONE = '-';
 
@@ -48,10 +42,10 @@ export function titleOf({ name, change, renamedFrom }: CampaignDiff): string {
   return change === 'changed' ? name : `${name} (${change === 'added' ? 'new' : 'deleted'})`;
 }
 
-export function figureLines({ before, after }: CampaignDiff): readonly FigureLine[] {
+export function figureLines({ before, after }: CampaignDiff) {
   const [old, now] = [before?.figures ?? null, after?.figures ?? null];
   if (old === null && now === null) return [];
-  const lines: FigureLine[] = [];
+  const lines: { readonly label: string; readonly before: string; readonly after: string }[] = [];
   const line = (label: string, of: (figures: Figures) => string | null, always = false): void => {
     const was = old === null ? null : of(old);
     const is = now === null ? null : of(now);

@@ -144,7 +144,11 @@ function isTyped({ given, address }: Person): boolean {
 function asText(found: Person, width: number, formats: Formats): string {
   const { address, suppressed, entries, unreachable = [], messages, replies, unread, reports, mentions } = found;
   const active = entries.filter((entry) => entry.active);
-  const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
+  const lists = active.map(({ list, topic, campaigns }) => {
+    // An entry may not count for everything.
+    const only = [...(topic === null ? [] : [`the topic ${topic}`]), ...(campaigns ?? [])].join(', ');
+    return only === '' ? list : `${list} (only for ${only})`;
+  });
   const isPart = suppressed === false && active.length > 0;
   const known = suppressed === true ? 'yes' : isPart ? 'in part' : 'no';
   const verdict = suppressed === null ? 'not known: a list or its key cannot be read' : known;
@@ -169,12 +173,6 @@ function asText(found: Person, width: number, formats: Formats): string {
       '',
     ].join('\n'),
   );
-}
-
-/** The scope of an entry that does not count for everything. */
-function onlyFor(topic: string | null, campaigns: readonly string[] | null): string {
-  const what = [...(topic === null ? [] : [`the topic ${topic}`]), ...(campaigns ?? [])];
-  return what.length === 0 ? '' : ` (only for ${what.join(', ')})`;
 }
 
 function messageLine({ campaign, environment, occurrence, outcome }: PersonMessage, { instant }: Formats): string {

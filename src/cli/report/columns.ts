@@ -27,7 +27,11 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
   const { changed, missing } = found;
   if (changed === null) throw missing;
   if (place.campaign === null) throw listChanged(run, changed.file);
-  return await columnsByKey(run, asRead(place.campaign.recipients, changed));
+  // As the campaign reads it now, for the keys of its rows, which have the times of `send.each`: other faults do not matter.
+  const { recipients: own } = place.campaign;
+  const { path, file, inline } = changed;
+  const times = own.each === null ? { timeZone: null, columns: {} } : {};
+  return await columnsByKey(run, { ...own, path, file, inline, alsoInvalid: [], ...times, where: null });
 }
 
 async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColumns> {
@@ -62,12 +66,6 @@ async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColu
 
 function formOf({ delimiter, encoding }: ListSpec, names: readonly string[]) {
   return { names, delimiter: delimiter ?? ',', needsMark: encoding !== null && encoding !== 'utf-8' };
-}
-
-/** A list as the campaign reads it now, for the keys of its rows, which have the times of `send.each`: other faults do not matter. */
-function asRead(own: ListSpec, { path, file, inline }: ListSpec): ListSpec {
-  const times = own.each === null ? { timeZone: null, columns: {} } : {};
-  return { ...own, path, file, inline, alsoInvalid: [], ...times, where: null };
 }
 
 /** Rows wait in a temporary database, which SQLite removes: a list may have more than fit into memory. */

@@ -42,7 +42,9 @@ export async function followReport(
 ): Promise<void> {
   const summary = await openSummary(ledger, run, context, project);
   using interrupts = watchInterrupts();
-  const view = viewOf(options, context);
+  // Where colours are, lines can be drawn again.
+  const shown = context.colour.out ? drawn(context) : listed(context);
+  const view: View = options.format === 'jsonl' ? { show: () => undefined, end: () => [] } : shown;
   const changes = options.format === 'jsonl' ? createChanges() : null;
   for (let seen = ''; ; ) {
     const began = performance.now();
@@ -127,12 +129,6 @@ function createChanges(): { isNew(run: RunRecord, outcome: Outcome): boolean } {
 interface View {
   show(look: Look): Promise<void> | void;
   end(look: Look, options: Parameters<typeof formatReport>[3]): AsyncIterable<string> | Iterable<string>;
-}
-
-function viewOf({ format }: PrintOptions, context: CommandContext): View {
-  if (format === 'jsonl') return { show: () => undefined, end: () => [] };
-  // Where colours are, lines can be drawn again.
-  return context.colour.out ? drawn(context) : listed(context);
 }
 
 function drawn({ out, width }: CommandContext): View {

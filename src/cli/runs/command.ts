@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { Commit, Report } from '../../model.ts';
+import type { Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
@@ -151,7 +151,7 @@ function runsTable(
     { title: 'ends', cell: untilOf, wanted: () => endsMs.size > 0 },
     { title: 'accepted', ...right, drop: 3, cell: done },
     withCommits
-      ? { title: 'commit', cell: ({ commits = [] }) => shortCommits(commits) }
+      ? { title: 'commit', cell: shortCommits }
       : { title: 'in doubt', ...right, cell: inDoubt, wanted: () => isWhole || doubts },
   ];
   return `${itemTable(runs, columns, { width })}${doubts ? IN_DOUBT : ''}`;
@@ -172,7 +172,7 @@ const STYLES = {
 } as const satisfies Record<Report['state'], string>;
 
 /** `1a2b3c4d* +1`: that of the last start, `*` for files that were not as committed, and how many there were before. */
-function shortCommits(commits: readonly Commit[]): string {
+function shortCommits({ commits = [] }: Report): string {
   const last = commits.at(-1);
   if (last === undefined) return '';
   const others = commits.length === 1 ? '' : ` +${commits.length - 1}`;

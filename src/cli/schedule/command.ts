@@ -64,10 +64,10 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   }
   for (const { campaign, after, wait } of followUps)
     await context.out(`${safeLine(`${campaign}  ${wait} after ${after}`)}\n`);
-  for (const { campaign, environment, occurrence } of missed.filter(
-    (one) => (flags.environment ?? one.environment) === one.environment,
-  ))
+  for (const { campaign, environment, occurrence } of missed) {
+    if ((flags.environment ?? environment) !== environment) continue;
     await context.out(`${safeLine(`${campaign}  missed in ${environment}: ${occurrence}`)}\n`);
+  }
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   complain(context, problems, { limit: 20 });
   if (problems.length + campaigns.length + followUps.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);

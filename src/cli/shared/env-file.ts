@@ -25,19 +25,16 @@ export async function withEnvFile(
 ): Promise<{ readonly env: Env; readonly warnings: readonly Diagnostic[] }> {
   const place = await findProject(cwd).catch(() => null);
   const path = join(place?.root ?? cwd, '.env');
-  const handle = place === null ? null : await openFile(path);
+  // Non-blocking: a pipe without a writer would block without end. Where there is none that can be read, the command that
+  // needs a secret from it names the one that is missing.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const handle = place === null ? null : await open(path, flags).catch(() => null);
   if (place === null || handle === null) return { env, warnings: [] };
   try {
     return await read(handle, path, { env, cwd: await realpath(cwd), place });
   } finally {
     await handle.close();
   }
-}
-
-/** Null: there is no file, or none that can be read. The command that needs a secret from it names the one that is missing. */
-async function openFile(path: string): Promise<FileHandle | null> {
-  // Non-blocking: a pipe without a writer would block without end.
-  return await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
 }
 
 interface Where {
@@ -65,10 +62,11 @@ async function read(handle: FileHandle, path: string, where: Where): ReturnType<
   ];
   if (faults.length > 0) throw refuse(...faults);
   const ignored = others.filter((name) => !settings.includes(name));
-  return {
-    env: { ...Object.fromEntries(secrets), ...env },
-    warnings: ignored.length === 0 ? [] : [passedOver(ignored, file)],
-  };
+  const shown = ignored.length > 5 ? [...ignored.slice(0, 5), `${ignored.length - 5} more`] : ignored;
+  const hint =
+    'Commands take the secrets that handbill.yaml names, and PGPASSWORD. Set others where handbill is started.';
+  const passedOver = warning('env-file', `handbill does not read ${listWithAnd(shown)} from ${file}.`, { hint });
+  return { env: { ...Object.fromEntries(secrets), ...env }, warnings: ignored.length === 0 ? [] : [passedOver] };
 }
 
 /** Variables of handbill and PostgreSQL: a user who writes one into the file expects that it counts. */
@@ -85,13 +83,6 @@ function settingFault(name: string, at: NonNullable<Diagnostic['at']>): Diagnost
   }
   const hint = 'Name it there, as in apiKey: { env: NAME }, or remove the line.';
   return problem('env-file', `${at.file} sets ${name}, which handbill.yaml does not name as a secret.`, { at, hint });
-}
-
-function passedOver(names: readonly string[], file: string): Diagnostic {
-  const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
-  const hint =
-    'Commands take the secrets that handbill.yaml names, and PGPASSWORD. Set others where handbill is started.';
-  return warning('env-file', `handbill does not read ${listWithAnd(shown)} from ${file}.`, { hint });
 }
 
 function lineOf(text: string, name: string): { readonly line?: number } {

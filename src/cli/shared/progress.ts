@@ -44,7 +44,7 @@ function startProgress(context: ProgressContext, read: () => Shown): Progress {
 }
 
 function draw(context: ProgressContext, terminal: Terminal, line: () => string): Progress {
-  let drawn: Drawing | null = null;
+  let drawn: ReturnType<typeof drawingOn> | null = null;
   let isStopped = false;
   let isLoading = false;
   const load = async (): Promise<void> => {
@@ -72,19 +72,13 @@ function draw(context: ProgressContext, terminal: Terminal, line: () => string):
   };
 }
 
-interface Drawing {
-  show(line: string): void;
-  /** Removes the line; the next one is drawn below other output. */
-  readonly clear: () => void;
-  close(): void;
-}
-
-function drawingOn(screen: Screen, create: typeof import('log-update').createLogUpdate): Drawing {
+function drawingOn(screen: Screen, create: typeof import('log-update').createLogUpdate) {
   const update = create(screen as unknown as NodeJS.WritableStream, { showCursor: true });
   return {
-    show: (line) => update(line),
-    clear: () => update.clear(),
-    close() {
+    show: (line: string): void => update(line),
+    /** Removes the line; the next one is drawn below other output. */
+    clear: (): void => update.clear(),
+    close(): void {
       update.clear();
       screen.close();
     },
@@ -238,7 +232,9 @@ export function progressText(
   const [first, ...rest] = parts;
   if (first === undefined) return '';
   if (shown.total === 0 || room < BAR_LEAST) return cut(join(parts), width).replace('…', chars.cut);
-  const bar: Part = { text: barOf(shown, Math.min(room, BAR_MOST), chars), rank: 0 };
+  const cells = Math.min(room, BAR_MOST);
+  const filled = Math.min(cells, Math.floor((cells * shown.done) / shown.total));
+  const bar: Part = { text: chars.done.repeat(filled) + chars.left.repeat(cells - filled), rank: 0 };
   return join(shown.label === undefined ? [bar, ...parts] : [first, bar, ...rest]);
 }
 
@@ -250,7 +246,9 @@ function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
   const amount = total === 0 ? amountText(done, unit) : of;
   // A list of some kilobytes: its share says it all.
   const isSmall = unit === 'bytes' && total > 0 && total < 1e6;
-  const left = instead ?? leftText(shown, perSecond);
+  const isKnown = perSecond !== null && perSecond > 0;
+  const rest = isKnown ? `${roughly((Math.max(0, total - done) * 1000) / perSecond)} left` : 'starting';
+  const left = instead ?? (total === 0 ? null : rest);
   const parts: (Part | null)[] = [
     label === undefined ? null : { text: label, rank: 5 },
     isSmall ? null : { text: amount, rank: total === 0 ? 1 : 3 },
@@ -260,12 +258,6 @@ function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
     ...more.map((text, i): Part => ({ text, rank: 6 + i })),
   ];
   return parts.filter((part) => part !== null);
-}
-
-function leftText({ done, total }: Shown, perSecond: number | null): string | null {
-  if (total === 0) return null;
-  if (perSecond === null || perSecond <= 0) return 'starting';
-  return `${roughly((Math.max(0, total - done) * 1000) / perSecond)} left`;
 }
 
 /** The parts that fit, in their order, without those of the highest ranks. */
@@ -284,11 +276,6 @@ function lengthOf(parts: readonly Part[]): number {
 
 function join(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join(' '.repeat(GAP));
-}
-
-function barOf({ done, total }: Shown, width: number, chars: TerminalChars): string {
-  const filled = Math.min(width, Math.floor((width * done) / total));
-  return chars.done.repeat(filled) + chars.left.repeat(width - filled);
 }
 
 function amountText(amount: number, unit: Shown['unit']): string {

@@ -47,13 +47,10 @@ export const PER_ROW: readonly Code[] = [
 const MOST_OF_A_KIND = 50;
 
 /** Gathers the findings of `validate`, kinds in the order in which the first of each was found. */
-export function createGatherer(): {
-  add(diagnostic: Diagnostic, campaign: string | null): void;
-  kinds(): readonly Kind[];
-} {
+export function createGatherer() {
   const kinds = new Map<string, Kind & { kept: Diagnostic[]; count: number }>();
   return {
-    add(diagnostic, campaign) {
+    add(diagnostic: Diagnostic, campaign: string | null): void {
       const { code, severity, at } = diagnostic;
       const key = `${campaign ?? ''}\0${at?.file ?? ''}\0${severity} ${code}`;
       const kind = kinds.get(key);
@@ -65,7 +62,7 @@ export function createGatherer(): {
       if (severity === 'warning' && PER_ROW.includes(code)) return;
       if (kind.kept.length < MOST_OF_A_KIND) kind.kept.push(diagnostic);
     },
-    kinds: () => [...kinds.values()],
+    kinds: (): readonly Kind[] => [...kinds.values()],
   };
 }
 

@@ -11,8 +11,13 @@ export function formatGithub(document: ValidationDocument): string {
   const findings = findingsOf(document.kinds);
   const chosen = [...firstOf(findings, 'error'), ...firstOf(findings, 'warning')];
   const lines = chosen.map((finding) => annotation(finding, placeOf(finding.diagnostic, document.pathOf)));
-  const shown = chosen.reduce((sum, { count }) => sum + count, 0);
-  return [...lines, lastLine(document, shown)].map((line) => `${line}\n`).join('');
+  const { errors, warnings, files, total } = document.validation;
+  const rest = total - chosen.reduce((sum, { count }) => sum + count, 0);
+  const left = rest > 0 ? ` (${number(rest)} not listed; --format json lists all)` : '';
+  const counts = `${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}`;
+  // Only numbers and our own words: nothing in it can be read as a command.
+  const last = `${counts} in ${countOf(files.length, 'campaign')}${left}.`;
+  return [...lines, last].map((line) => `${line}\n`).join('');
 }
 
 function firstOf(findings: readonly Finding[], severity: 'error' | 'warning'): readonly Finding[] {
@@ -41,15 +46,6 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
   const command = NOTICES.has(diagnostic.code) ? 'notice' : diagnostic.severity;
   return `::${command} ${properties.join(',')}::${data(withoutCommands(text.join('\n')))}`;
-}
-
-/** Only numbers and our own words: nothing in it can be read as a command. */
-function lastLine({ validation }: ValidationDocument, shown: number): string {
-  const { errors, warnings, files, total } = validation;
-  const rest = total - shown;
-  const left = rest > 0 ? ` (${number(rest)} not listed; --format json lists all)` : '';
-  const counts = `${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}`;
-  return `${counts} in ${countOf(files.length, 'campaign')}${left}.`;
 }
 
 /** The part after the second `::`; escapes as in the toolkit's own `command.ts`. */

@@ -21,16 +21,17 @@ type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
 
 type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
 
-interface Printing {
-  readonly context: CommandContext;
-  readonly out: CommandContext['out'];
-  /** Prints nothing if there are no errors. */
-  readonly quiet: boolean;
-  /** Results go to a file, which is written even on an error: its reader expects one. */
-  readonly toFile: boolean;
-}
-
-type Print = (run: Run, printing: Printing) => Promise<Validation>;
+type Print = (
+  run: Run,
+  printing: {
+    readonly context: CommandContext;
+    readonly out: CommandContext['out'];
+    /** Prints nothing if there are no errors. */
+    readonly quiet: boolean;
+    /** Results go to a file, which is written even on an error: its reader expects one. */
+    readonly toFile: boolean;
+  },
+) => Promise<Validation>;
 
 const SHOWN = 20;
 
@@ -207,9 +208,20 @@ function summedUp(
 
 /** A sentence for one campaign, a table for several: those with errors last, where they are seen, above the sums. */
 function filesText(files: readonly ValidatedFile[], { tableWidth, width }: CommandContext): string {
-  const isOnce = ({ name }: ValidatedFile): boolean => files.filter((one) => one.name === name).length === 1;
-  const named = files.map((file) => ({ ...file, shown: shownName(file, isOnce(file)) }));
-  if (files.length < 2) return named.map(fileLine).join('');
+  const named = files.map((one) => {
+    // The file where another campaign has the name.
+    const isOnce = files.filter(({ name }) => name === one.name).length === 1;
+    const sample = one.sample === null ? '' : ` (sample ${one.sample})`;
+    return { ...one, shown: `${isOnce ? (one.name ?? one.file) : one.file}${sample}` };
+  });
+  if (files.length < 2) {
+    const lines = named.map(({ shown, errors, schedule, estimate }) => {
+      const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
+      const when = schedule === null ? '' : `  ${safeLine(schedule)}\n`;
+      return `${safeLine(shown)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n${when}`;
+    });
+    return lines.join('');
+  }
   const sorted = named.toSorted((a, b) => Number(a.errors > 0) - Number(b.errors > 0));
   const rows = sorted.map(({ shown, errors, schedule, estimate }) => [
     shown,
@@ -241,19 +253,8 @@ function filesText(files: readonly ValidatedFile[], { tableWidth, width }: Comma
   );
 }
 
-/** The file where another campaign has the name. */
-function shownName({ file, name, sample }: ValidatedFile, isOnce: boolean): string {
-  return `${name !== null && isOnce ? name : file}${sample === null ? '' : ` (sample ${sample})`}`;
-}
-
 /** `6 condition, 1 duplicate, 2 invalid` */
 function leftOut({ skipped, deferred, invalid }: Estimate): string {
   const all = [...Object.entries(skipped), ...Object.entries(deferred), ['invalid', invalid] as const];
   return all.flatMap(([reason, count]) => (count > 0 ? [`${number(count)} ${reason}`] : [])).join(', ');
-}
-
-function fileLine({ shown, errors, schedule, estimate }: ValidatedFile & { readonly shown: string }): string {
-  const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
-  const when = schedule === null ? '' : `  ${safeLine(schedule)}\n`;
-  return `${safeLine(shown)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n${when}`;
 }
