@@ -123,7 +123,7 @@ async function listTree(place: GitPlace, commit: string): Promise<readonly TreeE
   const folder = top === place.folder ? '' : `${relative(top, place.folder).split(sep).join('/')}/`;
   const args = ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit, ...(folder === '' ? [] : [folder])];
   const { status, stdout } = await runGit(place, args);
-  if (status !== 0) throw unlisted(commit);
+  if (status !== 0) throw partial('cannot list the files of', commit);
   const entries: TreeEntry[] = [];
   for (const record of stdout.split('\0')) {
     const [, mode = '', type, oid = '', size = '', full = ''] =
@@ -131,7 +131,7 @@ async function listTree(place: GitPlace, commit: string): Promise<readonly TreeE
     const path = full.slice(folder.length);
     if (type !== 'blob' || !isHarmless(path)) continue;
     // A file that git cannot read is not the same as a missing one.
-    if (!/^\d/.test(size)) throw unlisted(commit);
+    if (!/^\d/.test(size)) throw partial('cannot list the files of', commit);
     entries.push({ path, kind: mode === '120000' ? 'link' : 'file', oid, size: Number(size) });
     if (entries.length > MAX_ENTRIES) {
       const message = `The project holds more than ${MAX_ENTRIES} files in git.`;
@@ -140,11 +140,6 @@ async function listTree(place: GitPlace, commit: string): Promise<readonly TreeE
     }
   }
   return entries;
-}
-
-function unlisted(commit: string): Error {
-  const hint = 'This is a partial or damaged clone: fetch what is missing first, or use a full clone.';
-  return refuse(problem('unknown-revision', `git cannot list the files of ${commit.slice(0, 12)}.`, { hint }));
 }
 
 function isHarmless(path: string): boolean {
@@ -175,7 +170,7 @@ async function readBlobs(
     for (const [index, oid] of oids.entries()) {
       const head = await reader.line();
       const size = new RegExp(`^${oid} blob (\\d+)$`).exec(head ?? '')?.[1];
-      if (size === undefined) throw missing(oid);
+      if (size === undefined) throw partial(UNREAD, oid);
       const { write, close } = await open(index);
       try {
         await reader.bytes(Number(size), write, oid);
@@ -212,7 +207,7 @@ function createReader(stream: Readable) {
     },
     async bytes(count: number, write: Sink, oid: string): Promise<void> {
       for (let left = count; left > 0; ) {
-        if (rest.length === 0 && !(await more())) throw missing(oid);
+        if (rest.length === 0 && !(await more())) throw partial(UNREAD, oid);
         const piece = rest.subarray(0, left);
         rest = rest.subarray(piece.length);
         left -= piece.length;
@@ -222,7 +217,9 @@ function createReader(stream: Readable) {
   };
 }
 
-function missing(oid: string): Error {
+const UNREAD = 'could not read the object';
+
+function partial(what: string, id: string): Error {
   const hint = 'This is a partial or damaged clone: fetch what is missing first, or use a full clone.';
-  return refuse(problem('unknown-revision', `git could not read the object ${oid.slice(0, 12)}.`, { hint }));
+  return refuse(problem('unknown-revision', `git ${what} ${id.slice(0, 12)}.`, { hint }));
 }

@@ -4,16 +4,13 @@ import type { Plan } from '../plan/plan.ts';
 import { identityHash } from '../plan/settings.ts';
 import { mask } from '../util/redact.ts';
 import { compareRows, createGatherer } from './compare-rows.ts';
-import { type CampaignOnSide, gatherSide, readOnSide } from './read-campaign-side.ts';
-import type { CampaignDiff, Figures, TextsDiff } from './result.ts';
+import { type CampaignOnSide, gatherSide, type ReadOptions, readOnSide } from './read-campaign-side.ts';
+import type { CampaignDiff } from './result.ts';
 import { changedRules, hideAddresses, isMessageText, readRules } from './rules.ts';
 import { chooseLists, type ListOptions, lendFiles, type Placed, type Side } from './side.ts';
 import { changedSources, columnsShown, type ScopedChange } from './texts.ts';
 
-export interface CompareOptions extends ListOptions {
-  readonly now: number;
-  readonly environment: string;
-  readonly skipsInvalid: boolean;
+export interface CompareOptions extends ListOptions, Omit<ReadOptions, 'hasList'> {
   readonly signal: AbortSignal;
   /** Source of files that are not in git. */
   readonly workTree: Side;
@@ -95,17 +92,13 @@ function identityNotes(old: CampaignOnSide | null, now: CampaignOnSide | null): 
   return identityHash(old.campaign) === identityHash(now.campaign) ? [] : [IDENTITY];
 }
 
-type Lists = Pick<CampaignDiff, 'recipients' | 'decisions' | 'texts'> & {
-  readonly figures: readonly [Figures | null, Figures | null];
-};
-
 async function compareLists(
   old: CampaignOnSide | null,
   now: CampaignOnSide | null,
   changes: readonly ScopedChange[],
   areComparable: boolean,
   signal: AbortSignal,
-): Promise<Lists> {
+) {
   const columns = commonColumns(old, now);
   const positions = (side: CampaignOnSide | null) => columns.map((name) => side?.plan?.columns.indexOf(name) ?? -1);
   const variantsOf = (side: CampaignOnSide | null) => side?.campaign?.variants.map(({ name }) => name) ?? [];
@@ -120,8 +113,12 @@ async function compareLists(
     old === null ? null : await gatherSide(0, old, gatherer, signal),
     now === null ? null : await gatherSide(1, now, gatherer, signal),
   ] as const;
-  const nothing: Lists = { figures, recipients: null, decisions: [], texts: onlyTemplates(changes) };
-  if (old?.plan == null || now?.plan == null || figures[0] === null || figures[1] === null) return nothing;
+  if (old?.plan == null || now?.plan == null || figures[0] === null || figures[1] === null) {
+    const templates = changes.map(({ what, shape }) => ({ what, shape }));
+    const group = { recipients: null, example: null, decision: null, templates, columns: [], variant: null };
+    const texts = { compared: 0, changed: 0, groups: templates.length === 0 ? [] : [group], more: null };
+    return { figures, recipients: null, decisions: [], texts };
+  }
 
   const found = compareRows(gatherer.rows(), { changes, columns, variants, drawn });
   const afterRows = [...found.addedRows, ...found.decisions.map(({ row }) => row)];
@@ -150,12 +147,6 @@ async function compareLists(
       })),
     },
   };
-}
-
-function onlyTemplates(changes: readonly ScopedChange[]): TextsDiff {
-  const templates = changes.map(({ what, shape }) => ({ what, shape }));
-  const group = { recipients: null, example: null, decision: null, templates, columns: [], variant: null };
-  return { compared: 0, changed: 0, groups: templates.length === 0 ? [] : [group], more: null };
 }
 
 function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): readonly string[] {

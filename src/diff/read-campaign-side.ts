@@ -23,7 +23,7 @@ export interface CampaignOnSide {
   readonly findings: ReturnType<typeof createFindings>;
 }
 
-interface ReadOptions extends Pick<ListOptions, 'env' | 'recipients'> {
+export interface ReadOptions extends Pick<ListOptions, 'env' | 'recipients'> {
   readonly now: number;
   readonly environment: string;
   readonly skipsInvalid: boolean;

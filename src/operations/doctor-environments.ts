@@ -132,13 +132,10 @@ async function checkTime({ name: of, url }: Environment, now: () => number): Pro
   return [found('clock', 'warning', message, { of, code: 'clock', hint: SET_CLOCK })];
 }
 
-export interface LedgerCheckup {
-  readonly checks: readonly DoctorCheck[];
-  /** Null if there is no ledger, or it cannot be used. */
-  readonly facts: LedgerFacts | null;
-}
-
-/** The ledger and the disk that it lies on. It is read, every page of it, and never made or changed. */
+/**
+ * The ledger and the disk that it lies on. It is read, every page of it, and never made or changed. `facts` is null if
+ * there is no ledger, or it cannot be used.
+ */
 export function checkLedger(path: string, { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number }) {
   const place = placeOfLedger(path, cwd);
   const disk = isPostgres(path) ? [] : checkDisk(path);

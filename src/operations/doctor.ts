@@ -36,7 +36,6 @@ import {
   checkRuntime,
   type DoctorCheck,
   found,
-  type LedgerCheckup,
 } from './doctor-environments.ts';
 import { missedOccurrences } from './due-memory.ts';
 import {
@@ -108,7 +107,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
 }
 
 /** Without a readable handbill.yaml, the path of the ledger is not known. */
-const NO_PLACE: LedgerCheckup = {
+const NO_PLACE = {
   checks: [found('ledger', 'skipped', 'handbill.yaml, which says where it is, cannot be read.')],
   facts: null,
 };
@@ -154,7 +153,7 @@ const OF_SETTINGS: readonly CheckName[] = ['environment', 'approval', 'suppressi
 async function settingsChecks(
   reading: ProjectReading,
   campaign: Campaign | null,
-  { facts }: LedgerCheckup,
+  { facts }: Pick<ReturnType<typeof checkLedger>, 'facts'>,
   options: Given,
 ): Promise<readonly DoctorCheck[]> {
   const { project } = reading;

@@ -178,12 +178,12 @@ function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: Read
   });
   const outcomes = runs.flatMap((one) => one.outcomes);
   // A message to any address of the rows would be a second one, so all of them are suppressed.
-  const addresses = outcomes.flatMap(({ key, ...outcome }) => {
-    const own = namesIn({ ...outcome, key: null });
+  const addressesOf = ({ key, ...outcome }: Outcome): readonly string[] => {
+    const addresses = namesIn({ ...outcome, key: null });
     // A key that is no address is a name in another book (form.ts).
-    return own.flatMap((to) => (key === null ? [to] : formsOf(to, key))).map(listedForm);
-  });
-  const suppressed = [...new Set([address, ...addresses])];
+    return addresses.flatMap((to) => (key === null ? [to] : formsOf(to, key))).map(listedForm);
+  };
+  const suppressed = [...new Set([address, ...outcomes.flatMap(addressesOf)])];
   const trace = traceOf(address, nationalDigits);
   return { address, runs, drafts, suppressed, hasher, trace, seen: [...all, ...loading].map(({ list }) => list) };
 }

@@ -130,13 +130,6 @@ interface About {
   readonly since: Readonly<Record<string, string>>;
 }
 
-/** A page with events. `keys`: of its first one. */
-interface Filled {
-  readonly url: URL;
-  readonly body: string;
-  readonly keys: readonly string[];
-}
-
 /** Why it is not known what follows, at the URL that was asked. */
 interface Gap {
   readonly url: URL;
@@ -145,13 +138,10 @@ interface Gap {
 }
 
 /**
- * The pages of a list that have events, each asked for when the one before has been taken.
+ * The pages of a list that have events, each asked for when the one before has been taken, with the keys of the first.
  * @returns null: nothing follows
  */
-async function* pagesOf(
-  about: About,
-  context: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter },
-): AsyncGenerator<Filled, Gap | null> {
+async function* pagesOf(about: About, context: Pick<FetchContext, 'signal' | 'timers'> & { readonly getter: Getter }) {
   const { fetch, environment } = about;
   const isCounted = /\{(?:page|offset)\}/.test(fetch.url);
   const asked = new Set<string>();

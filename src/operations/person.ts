@@ -3,7 +3,7 @@ import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, SuppressionAnswer } from '../model.ts';
+import type { Outcome, Report, SuppressionAnswer } from '../model.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
@@ -16,11 +16,7 @@ import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
-export interface PersonMessage {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface PersonMessage extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   /** As `report --format jsonl` has it. */
   readonly outcome: ReportRecord;
 }

@@ -371,7 +371,7 @@ async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPla
 }
 
 async function askAndSign(
-  { question, environment }: Examined,
+  { question, environment }: Awaited<ReturnType<typeof examine>>,
   file: string,
   resolved: SigningKey & Pick<ApproveOptions, 'confirm'> & ResolvedOptions,
   folder: string | null = null,
@@ -400,12 +400,7 @@ export async function checkApproval(file: string, options: CheckApprovalOptions 
 
 type ExamineOptions = CheckApprovalOptions & ResolvedOptions;
 
-interface Examined {
-  readonly question: ApproveQuestion;
-  readonly environment: Environment;
-}
-
-async function examine(file: string, options: ExamineOptions): Promise<Examined> {
+async function examine(file: string, options: ExamineOptions) {
   const plan = await readPlan(file, options);
   const compared = options.unchecked !== true;
   const here = compared ? await compareAny(plan, options) : null;

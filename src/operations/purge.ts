@@ -194,7 +194,13 @@ function survey(
 
 type Work = Pick<PurgeLimits, 'beforeMs' | 'withOpen'> & { readonly hasher: Hasher | null; readonly all: boolean };
 
-async function carryOut(ledger: Ledger, found: Selection, work: Work, planned: PurgeResult, now: () => number) {
+async function carryOut(
+  ledger: Ledger,
+  found: ReturnType<typeof selectRuns>,
+  work: Work,
+  planned: PurgeResult,
+  now: () => number,
+) {
   const purged: PurgedRun[] = [];
   const left: LeftRun[] = [...planned.left];
   const events = { ...NO_EVENTS };
@@ -284,14 +290,8 @@ interface PurgeLimits {
   readonly withOpen: boolean;
 }
 
-interface Selection {
-  readonly runs: readonly { readonly record: RunRecord; readonly shown: PurgedRun }[];
-  readonly left: readonly LeftRun[];
-  /** Lists that will never be used: left by a process that was killed while it loaded or replaced one. */
-  readonly drafts: readonly RunRecord[];
-}
-
-function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits): Selection {
+/** Drafts are lists that will never be used: left by a process that was killed while it loaded or replaced one. */
+function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits) {
   const isMeant = ({ environment, campaign, name }: RunRecord) =>
     (limits.environment === null || environment === limits.environment) &&
     (limits.campaign === null || (limits.id === null ? name === limits.campaign : campaign === limits.id));
@@ -330,15 +330,13 @@ function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
 
 const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed', 'deferred']);
 
-type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
-
 /**
  * A mistyped campaign name must not look as if everything was purged: throws exit 2 (`campaign-not-found`,
  * `unknown-environment`) for a name that neither the ledger nor the project has.
  */
 function refuseUnknown(
   { campaign, id, environment }: Pick<PurgeLimits, 'campaign' | 'id' | 'environment'>,
-  held: Held,
+  held: readonly Pick<RunRecord, 'name' | 'environment'>[],
   project: Pick<Project, 'environments' | 'file'>,
   inProject: readonly { readonly name: string }[],
 ): void {

@@ -305,19 +305,15 @@ export async function exportReplies(campaign: string, given: ExportRepliesOption
   return { columns, replies, diagnostics: [...late, ...diagnostics] };
 }
 
-interface Rows extends Pick<ReplyExport, 'columns' | 'diagnostics'> {
-  readonly byKey: ReadonlyMap<string, readonly string[]>;
-}
-
 /** For each key the first row, which is the one that was sent to. */
 async function rowsOf(
   read: { readonly campaign: Campaign | null; readonly diagnostics: readonly Diagnostic[] },
   keys: ReadonlySet<string>,
-): Promise<Rows> {
+) {
   const byKey = new Map<string, readonly string[]>();
-  const without = (diagnostics: readonly Diagnostic[]): Rows => {
-    // Replies are worth more than the columns beside them.
-    return { columns: [], byKey, diagnostics: diagnostics.map((one) => ({ ...one, severity: 'warning' })) };
+  // Replies are worth more than the columns beside them.
+  const without = (diagnostics: readonly Diagnostic[]) => {
+    return { columns: [], byKey, diagnostics: diagnostics.map((one) => ({ ...one, severity: 'warning' as const })) };
   };
   if (read.campaign === null) return without(read.diagnostics);
   try {

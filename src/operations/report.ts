@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ReadOptions } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
@@ -137,13 +136,8 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   const found = findRun(ledger, await nameInLedger(run, ledger, reading));
   const { campaign } = await sentCampaign(found, reading.project, resolved);
   using _ = ledger.hold();
-  return summarise(
-    ledger,
-    found,
-    null,
-    campaign,
-    cameBack(ledger, found, feedbackOf(ledger, found), campaign, resolved.now()),
-  );
+  const came = cameBack(ledger, found, feedbackOf(ledger, found), campaign, resolved.now());
+  return summarise(ledger, found, null, campaign, came);
 }
 
 /**
@@ -455,13 +449,23 @@ export function expectedEnds(
 }
 
 /** The campaign of a run, read from its file as that is now; null: the run names none. */
-export async function readSent(run: RunRecord, root: string, options: ReadOptions) {
+export async function readSent(
+  run: RunRecord,
+  root: string,
+  options: {
+    readonly cwd: string;
+    readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly recipients?: string;
+    readonly withoutList?: boolean;
+  },
+) {
   const input = run.inputs.find(({ role }) => role === 'campaign');
   if (input === undefined) return null;
   const path = join(root, input.file);
   // Most callers of this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
-  return { ...(await readCampaign(path, options)), input, path };
+  const { campaign, diagnostics } = await readCampaign(path, options);
+  return { campaign, diagnostics, input, path };
 }
 
 /**

@@ -101,11 +101,8 @@ export interface ScheduleResult {
 export async function schedule(paths: readonly string[] = [], given: ScheduleOptions = {}): Promise<ScheduleResult> {
   const options = withDefaults(given, SCHEDULE);
   const fromMs = options.at ?? options.now();
-  const { campaigns, followUps, refused } = await readScheduled(paths, {
-    cwd: options.cwd,
-    env: options.env,
-    ledger: options.ledger,
-  });
+  const { cwd, env, ledger: place } = options;
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd, env, ledger: place });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
     const notAfterMs = Math.min(campaign.send.notAfterMs ?? Infinity, options.untilMs ?? Infinity);
     const next = upcoming(clock, timeZone, { fromMs, count: options.next ?? 5, notAfterMs });

@@ -158,7 +158,7 @@ function unknownTopic(project: Project, topic: string, nowMs: number): Diagnosti
 /** Returns how many were on the list, in clear or as hashes. */
 async function removeFrom(
   project: Project,
-  { addresses, hashes }: NamedAddresses,
+  { addresses, hashes }: ReturnType<typeof readAddresses>,
   topic: string | null,
   context: Pick<ResolvedOptions, 'env'>,
   nowMs: number,
@@ -288,15 +288,11 @@ async function takeOver(ledger: Ledger, source: SuppressionSource, digest: ListD
   return { all, added };
 }
 
-/** The addresses of a command line, each once, in the form in which they are compared. */
-interface NamedAddresses {
-  readonly addresses: readonly string[];
-  readonly hashes: readonly WrittenHash[];
-  readonly warnings: readonly Diagnostic[];
-}
-
-/** Reads any notation; throws exit 2 with all that are invalid. */
-function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
+/**
+ * The addresses of a command line, in any notation: each once, in the form in which they are compared. Throws exit 2 with
+ * all that are invalid.
+ */
+function readAddresses(raw: readonly string[], defaultCountry: string | null) {
   const named = readEach(raw, defaultCountry);
   const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
   const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));

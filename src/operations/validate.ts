@@ -408,8 +408,7 @@ export interface LoadOptions extends ProjectOptions {
  * @throws HandbillError exit 2 with everything that is wrong, each with file, line and column
  */
 export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
-  const { cwd, env, ledger } = withDefaults(options);
-  const { recipients } = options;
+  const { cwd, env, ledger, recipients } = withDefaults(options);
   const { campaign } = await load(target, { cwd, env, ...present({ recipients, ledger }) });
   if (campaign.recipients.missing !== undefined) throw refuse(campaign.recipients.missing);
   return campaign;

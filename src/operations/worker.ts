@@ -311,14 +311,11 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
     onEvent({ kind: 'share-ended', run, share: shareOf(one.progress, one.stop) });
     remembered.keep(one.groupCommit.unwritten);
     const failure = one.groupCommit.failure ?? one.trouble;
-    if (isOfRun(failure)) leaveAlone(open, run, failure);
+    const isOfRun = failure instanceof HandbillError && !(failure instanceof LedgerError && failure.kind !== 'other');
+    // In its files, or its list was replaced.
+    if (isOfRun) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
   });
-}
-
-/** An error in this run alone: in its files, or its list was replaced. */
-function isOfRun(error: Error | null): error is HandbillError {
-  return error instanceof HandbillError && !(error instanceof LedgerError && error.kind !== 'other');
 }
 
 function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): void {

@@ -65,11 +65,11 @@ function adviceOf(report: Report, campaign: SentAs, planPath: string | null): st
 function firstLine(report: Report, now: string, formats: Formats, room: number): string {
   const { number } = formats;
   const { campaign, environment, occurrence, totals, ends = endsOf(report) } = report;
-  const { state: reached, halt } = report;
+  const { halt } = report;
   const ms = tookMs(report);
-  const word = reached === 'halted' && halt !== null ? `${reached} (${halt.rule})` : stateWord(reached);
-  const took = reached === 'running' || ms === null ? null : formats.duration(ms);
-  const state = took === null ? word : `${word} ${reached === 'finished' ? 'in' : 'after'} ${took}`;
+  const word = report.state === 'halted' && halt !== null ? `halted (${halt.rule})` : stateWord(report.state);
+  const took = report.state === 'running' || ms === null ? null : formats.duration(ms);
+  const state = took === null ? word : `${word} ${report.state === 'finished' ? 'in' : 'after'} ${took}`;
   const first: End = ends.delivered > 0 ? 'delivered' : 'sent';
   const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_WORDS[first]}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;

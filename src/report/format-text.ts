@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
-import { displayWidth, proseWidth, table, wrap } from '../util/table.ts';
+import { displayWidth, indentedLines, proseWidth, table, wrap } from '../util/table.ts';
 import { figures, type ReportColumn, reportTable } from './columns.ts';
 import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
@@ -145,9 +145,7 @@ function unmatched({ report, width, formats, paint }: Page): string {
 const RIGHT = { align: 'right' as const };
 
 function paragraph(words: string, width: number): string {
-  return wrap(safeLine(words), Math.max(20, proseWidth(width) - 2))
-    .map((line) => `  ${line}\n`)
-    .join('');
+  return indentedLines(safeLine(words), Math.max(20, proseWidth(width) - 2), 2);
 }
 
 function facts({ report, formats, paint }: Page): string {

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../errors.ts';
 import type { Rehearsal, RehearsedDay, RehearsedOccurrence } from '../model.ts';
 import { mask } from '../util/redact.ts';
-import { table, wrap } from '../util/table.ts';
+import { indentedLines, table } from '../util/table.ts';
 import { createFormats, type Formats } from './locale.ts';
 import { reasonCounts } from './words.ts';
 
@@ -18,11 +18,7 @@ export function rehearsalText(rehearsal: Rehearsal, width: number): string {
   const notes = (row: number): string => {
     const one = occurrences[row];
     const words = one === undefined ? '' : whatWords(one, rehearsal, formats);
-    return words === ''
-      ? ''
-      : wrap(words, width - 6)
-          .map((line) => `      ${line}\n`)
-          .join('');
+    return words === '' ? '' : indentedLines(words, width - 6, 6);
   };
   const people = most?.first.map(({ to, messages }) => `  ${mask(to)}  ${formats.number(messages)}\n`) ?? [];
   const more = (most?.people ?? 0) - people.length;

@@ -10,6 +10,7 @@ import {
   UNMATCHED_REASONS,
   type UnmatchedReason,
 } from '../model.ts';
+import { countOf } from '../util/words.ts';
 import { returnedOf } from './deliveries.ts';
 import { totalsKey } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
@@ -200,6 +201,19 @@ export function deliveryLines(
     return [word, count, say.percent(count, all), meaning];
   });
   return all === known ? lines : [...lines, ['-', all - known, say.percent(all - known, all), 'nothing came back yet']];
+}
+
+/** `2 delivery reports`, `1 reply`; without what there is none of. `unread`: the words for one and for several others. */
+export function eventWords(
+  { reports, replies, unread }: Readonly<Record<'reports' | 'replies' | 'unread', number>>,
+  others: readonly [one: string, several: string],
+): readonly string[] {
+  const kinds = [
+    [reports, 'delivery report'],
+    [replies, 'reply', 'replies'],
+    [unread, ...others],
+  ] as const;
+  return kinds.flatMap(([count, one, several]) => (count === 0 ? [] : [countOf(count, one, several)]));
 }
 
 export function postedWords(posted: number, { number }: Formats): string {

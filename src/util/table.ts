@@ -166,6 +166,13 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** As `wrap`, each line ended and with so many spaces before it. */
+export function indentedLines(text: string, width: number, indent: number): string {
+  return wrap(text, width)
+    .map((line) => `${' '.repeat(indent)}${line}\n`)
+    .join('');
+}
+
 /** Lines of at most so many columns, broken at spaces; a longer word gets a line alone. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];

@@ -6,7 +6,6 @@ import {
   arrow,
   costWords,
   decisionWords,
-  faultsOf,
   figureLines,
   findingWords,
   groupWords,
@@ -84,10 +83,7 @@ function overviewRow(campaign: CampaignDiff): string {
 function campaignPieces(campaign: CampaignDiff, { before, after }: Diff): readonly string[] {
   const { recipients, decisions, texts, rules, notes, file } = campaign;
   const pieces = [`${code(file)}\n\n`];
-  pieces.push(
-    ...faultPieces(after.name, faultsOf(campaign.after)),
-    ...faultPieces(before.name, faultsOf(campaign.before)),
-  );
+  pieces.push(...faultPieces(after.name, campaign.after?.errors), ...faultPieces(before.name, campaign.before?.errors));
   for (const note of notes) pieces.push(`${plain(note)}\n\n`);
   const who = recipients === null ? [] : recipientsWords(recipients);
   pieces.push(...list('Recipients', who.map(plain)));
@@ -124,7 +120,7 @@ function ruleTable(rules: readonly RuleChange[]): readonly string[] {
   ];
 }
 
-function faultPieces(name: string, findings: readonly Finding[]): readonly string[] {
+function faultPieces(name: string, findings: readonly Finding[] = []): readonly string[] {
   return list(
     `Errors in ${plain(name)}`,
     findings.map((finding) => plain(findingWords(finding))),

@@ -6,7 +6,6 @@ import { type DaysWords, daysWords } from './days.ts';
 import {
   arrow,
   decisionWords,
-  faultsOf,
   figureLines,
   findingWords,
   groupWords,
@@ -53,8 +52,8 @@ function campaignBlocks(campaign: CampaignDiff, { before, after }: Diff): readon
   blocks.push(['texts', textLines(texts)]);
   blocks.push(['rules', rules.map(ruleLine)]);
   blocks.push(['note', notes]);
-  blocks.push(...faultBlocks(`errors in ${before.name}`, faultsOf(campaign.before)));
-  blocks.push(...faultBlocks(`errors in ${after.name}`, faultsOf(campaign.after)));
+  blocks.push(...faultBlocks(`errors in ${before.name}`, campaign.before?.errors));
+  blocks.push(...faultBlocks(`errors in ${after.name}`, campaign.after?.errors));
   return blocks;
 }
 
@@ -74,7 +73,7 @@ function ruleLine(rule: RuleChange): string {
   return `${rule.key}: ${before} -> ${after}`;
 }
 
-function faultBlocks(label: string, findings: readonly Finding[]): readonly Block[] {
+function faultBlocks(label: string, findings: readonly Finding[] = []): readonly Block[] {
   return findings.length === 0 ? [] : [[label, findings.map(findingWords)]];
 }
 

@@ -1,6 +1,5 @@
 import type {
   CampaignDiff,
-  CampaignSide,
   CountryFigures,
   DecisionChange,
   Diff,
@@ -162,10 +161,6 @@ export function withoutRepeats(diff: Diff): Diff {
     return { ...campaign, texts: { ...campaign.texts, groups } };
   });
   return { ...diff, campaigns };
-}
-
-export function faultsOf(side: CampaignSide | null): readonly Finding[] {
-  return side?.errors ?? [];
 }
 
 /** `campaigns/hello/campaign.yaml:3:1: ... [unknown-key]`. */

@@ -5,7 +5,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { cut, type ItemColumn, itemTable, proseWidth, wrap } from '../../util/table.ts';
+import { cut, type ItemColumn, indentedLines, itemTable, proseWidth } from '../../util/table.ts';
 
 interface DoubtShown {
   readonly colour: boolean;
@@ -119,10 +119,7 @@ function columnsOf({
 /** How to find out their outcome, and the command for each answer. */
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {
   const width = Math.max(20, proseWidth(shown.width) - 2);
-  const paragraph = (words: string): string =>
-    wrap(words, width)
-      .map((row) => `  ${row}\n`)
-      .join('');
+  const paragraph = (words: string): string => indentedLines(words, width, 2);
   const command = (words: string): string => {
     const whole = `handbill doubt resolve ${shellWord(run)} ${words}`;
     return `    ${shown.colour ? styleText('cyan', whole, { validateStream: false }) : whole}\n`;

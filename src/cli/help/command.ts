@@ -30,10 +30,7 @@ export function configure(command: Command, context: CommandContext): void {
 /** Lines longer than this are hard to read. */
 const WIDEST = 100;
 
-interface Shown {
-  readonly width: number;
-  readonly colour: boolean;
-}
+type Shown = Parameters<typeof pageText>[1];
 
 async function answerTo([first, ...rest]: readonly string[], program: Command, shown: Shown): Promise<string> {
   if (first === undefined) return program.helpInformation();

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
-import { countOf, number } from '../../report/words.ts';
+import { countOf, eventWords, number } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safe } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
@@ -87,11 +87,7 @@ function reconcileText(result: TakenFiles): string {
 /** `reports.csv: 1,100 delivery reports and 20 replies are new, 84 events were known`. */
 export function fileLine({ file, events, reports, replies, unread, known }: ReconciledFile): string {
   if (events === 0) return `${file}: no events.`;
-  const added = [
-    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
-    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
-    ...(unread === 0 ? [] : [countOf(unread, 'event that is neither', 'events that are neither')]),
-  ];
+  const added = eventWords({ reports, replies, unread }, ['event that is neither', 'events that are neither']);
   const isOne = reports + replies + unread === 1;
   const fresh = added.length === 0 ? 'nothing is new' : `${listWithAnd(added)} ${isOne ? 'is' : 'are'} new`;
   return `${file}: ${fresh}${known === 0 ? '' : `, ${countOf(known, 'event')} known already`}.`;

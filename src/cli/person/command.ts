@@ -8,7 +8,7 @@ import { optionsHere, projectHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { failuresText } from '../../plan/unreachable.ts';
 import { createFormats, type Formats } from '../../report/locale.ts';
-import { countOf } from '../../report/words.ts';
+import { countOf, eventWords } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
@@ -83,13 +83,9 @@ function questionText(address: string, planned: ErasedPerson): string {
 
 function erasedText(erased: ErasedPerson): string {
   const { events, rewritten, ledger } = erased;
-  const { reports, replies, unread } = events ?? { reports: 0, replies: 0, unread: 0 };
+  const none = { reports: 0, replies: 0, unread: 0 };
   const rows = `${countOf(recipientsOf(erased), 'row')} of ${countOf(erased.runs.length, 'run')}`;
-  const more = [
-    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
-    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
-    ...(unread === 0 ? [] : [countOf(unread, 'event that was not understood', 'events that were not understood')]),
-  ];
+  const more = eventWords(events ?? none, ['event that was not understood', 'events that were not understood']);
   return safe(
     [
       `Erased ${[rows, ...more].join(', ')}.`,

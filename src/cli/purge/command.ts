@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
-import { countOf, instant, number } from '../../report/words.ts';
+import { countOf, eventWords, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
@@ -108,16 +108,11 @@ function waitingLine({ waiting }: PurgeResult): string {
 }
 
 /** `1,200 reports and 3 replies that came in before were taken out.` */
-function eventLines({ reports, replies, unread }: PurgeResult['events'], verbs: Verb): readonly string[] {
-  const total = reports + replies + unread;
+function eventLines(events: PurgeResult['events'], verbs: Verb): readonly string[] {
+  const total = events.reports + events.replies + events.unread;
   if (total === 0) return [];
-  const kinds = [
-    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
-    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
-    ...(unread === 0
-      ? []
-      : [countOf(unread, 'event that handbill did not understand', 'events that handbill did not understand')]),
-  ];
+  const not = 'that handbill did not understand';
+  const kinds = eventWords(events, [`event ${not}`, `events ${not}`]);
   return [`${kinds.join(', ')} ${verbs[total === 1 ? 0 : 1]} forgotten, or emptied where they still count.\n`];
 }
 

@@ -4,7 +4,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { displayWidth, type ItemColumn, itemTable, wrap } from '../../util/table.ts';
+import { displayWidth, type ItemColumn, indentedLines, itemTable } from '../../util/table.ts';
 
 export interface RepliesShown {
   readonly width: number;
@@ -60,9 +60,7 @@ function replyTable(replies: readonly ReceivedReply[], { full, width, timeZone }
   // A narrow terminal has no room for a text beside the other columns.
   if (full || whole.split('\n').every((line) => displayWidth(line) <= width)) return whole;
   const below = (row: number): string =>
-    wrap(textOf(replies[row] ?? { text: '' }, full), Math.max(20, width - 4))
-      .map((line) => `    ${line}\n`)
-      .join('');
+    indentedLines(textOf(replies[row] ?? { text: '' }, full), Math.max(20, width - 4), 4);
   return itemTable(replies, columns.slice(0, -1), { width, below });
 }
 

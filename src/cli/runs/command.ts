@@ -52,11 +52,8 @@ export function configure(command: Command, context: CommandContext): void {
       await context.out(
         given.format === 'json'
           ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
-          : `${paused}${spent}${runsTable(runs, {
+          : `${paused}${spent}${runsTable(runs, context, {
               endsMs: expectedEnds(ledger, runs, context.now()),
-              width: context.tableWidth ?? context.width,
-              colour: context.colour.out,
-              nowMs: context.now(),
               timeZone: project.timeZone,
               withCommits: given.commit !== undefined,
             })}`,
@@ -100,12 +97,8 @@ function closeText({ run, environment, occurrence }: Report, what: string): stri
 }
 
 interface RunsShown {
-  /** Infinity: a program may read it, so that each run has its id and all its facts. */
-  readonly width: number;
-  readonly colour: boolean;
   /** When runs in progress will be done, by id, in ms since 1970. */
   readonly endsMs: ReadonlyMap<string, number>;
-  readonly nowMs: number;
   readonly timeZone: string;
   readonly withCommits: boolean;
 }
@@ -113,12 +106,15 @@ interface RunsShown {
 /** A terminal gets a line for each run: by its campaign's name where that names one run, without what all have in common. */
 function runsTable(
   runs: readonly Report[],
-  { width, colour, endsMs, nowMs, timeZone, withCommits }: RunsShown,
+  context: CommandContext,
+  { endsMs, timeZone, withCommits }: RunsShown,
 ): string {
+  const width = context.tableWidth ?? context.width;
   if (runs.length === 0) return withCommits ? 'No run from this commit.\n' : 'No run yet.\n';
+  // A program may read it, so that each run has its id and all its facts.
   const isWhole = !Number.isFinite(width);
   const counts = Map.groupBy(runs, ({ campaign }) => campaign);
-  const clock = (ms: number): string => soonText(ms, nowMs, timeZone);
+  const clock = (ms: number): string => soonText(ms, context.now(), timeZone);
   const untilOf = ({ run }: Report): string => {
     const ms = endsMs.get(run);
     return ms === undefined ? '' : `until ${clock(ms)}`;
@@ -132,7 +128,7 @@ function runsTable(
   const nameOf = ({ run, campaign }: Report): string =>
     isWhole || counts.get(campaign)?.length !== 1 ? run : campaign;
   const style = (cell: string, row: number): string =>
-    colour ? styleText(STYLES[runs[row]?.state ?? 'running'], cell, { validateStream: false }) : cell;
+    context.colour.out ? styleText(STYLES[runs[row]?.state ?? 'running'], cell, { validateStream: false }) : cell;
   // `--occurrence` takes an instant without its seconds too.
   const occurrenceOf = ({ occurrence }: Report) => (isWhole ? occurrence : occurrence.replace(/:00Z$/, 'Z'));
   const columns: readonly ItemColumn<Report>[] = [

@@ -77,15 +77,12 @@ async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandC
   });
   const own = context.env['HANDBILL_API_KEY'] ?? '';
   const webhook = await webhookOptions(flags, context);
-  const { devices, receipts } = flags;
+  const here = (file: string | undefined) => (file === undefined ? undefined : resolve(context.cwd, file));
   const sandbox = await startSandbox({
     ...given(flags, 'port', 'latencyMs', 'scripts', 'maxRecipients', 'fields', 'provider'),
     now: context.now,
     ...(own === '' ? {} : { apiKey: own }),
-    ...(webhook === undefined ? {} : { webhook }),
-    ...(devices === undefined ? {} : { devices: resolve(context.cwd, devices) }),
-    ...(flags.answers === undefined ? {} : { answers: resolve(context.cwd, flags.answers) }),
-    ...(receipts === undefined ? {} : { receipts: resolve(context.cwd, receipts) }),
+    ...present({ webhook, devices: here(flags.devices), answers: here(flags.answers), receipts: here(flags.receipts) }),
     ...(flags.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });
   try {

@@ -64,14 +64,23 @@ export function configure(command: Command, context: CommandContext): void {
     .description(
       'Never sends to these numbers, email addresses, contact:IDs or hashes again, in any campaign or those of a topic.',
     );
-  addOptions(add, ADD_FLAGS, context).action((addresses: readonly string[], given) =>
-    addAll(addresses, given, context),
-  );
+  addOptions(add, ADD_FLAGS, context).action(async (addresses: readonly string[], given: FlagsOf<typeof ADD_FLAGS>) => {
+    const options = { ...given, ...optionsHere(context, given.ledger) };
+    const { added, known, warnings } = await addSuppressions(addresses, options);
+    const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
+    const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
+    await tell(`${plural(added)} suppressed.${before}`, warnings, given, context);
+  });
   const remove = command
     .command('remove <address...>')
     .description('Takes them and their hashes off the list. Without --topic, unreachable addresses are sent to again.');
-  addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
-    removeAll(addresses, given, context),
+  addOptions(remove, REMOVE_FLAGS, context).action(
+    async (addresses: readonly string[], given: FlagsOf<typeof REMOVE_FLAGS>) => {
+      const options = { ...given, ...optionsHere(context, given.ledger) };
+      const { removed, absent, warnings } = await removeSuppressions(addresses, options);
+      const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
+      await tell(`${plural(removed)} removed.${rest}`, warnings, given, context);
+    },
   );
   const list = command
     .command('list')
@@ -83,7 +92,11 @@ export function configure(command: Command, context: CommandContext): void {
   const imports = command
     .command('import <file>')
     .description('Adds all rows of a CSV file with addresses or hashes; a bad row refuses the file.');
-  addOptions(imports, CHANGED, context).action((file: string, given) => importFile(file, given, context));
+  addOptions(imports, CHANGED, context).action(async (written: string, given: FlagsOf<typeof CHANGED>) => {
+    const { file, entries, added, warnings } = await importSuppressions(written, optionsHere(context, given.ledger));
+    const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.`;
+    await tell(said, warnings, given, context);
+  });
   const exports = command
     .command('export')
     .description('Writes the list as a CSV file that import and `suppressions` read.');
@@ -104,27 +117,6 @@ export function configure(command: Command, context: CommandContext): void {
   addOptions(check, CHECK_FLAGS, context).action((addresses: readonly string[], given) =>
     checkAll(addresses, given, context),
   );
-}
-
-async function addAll(raw: readonly string[], flags: FlagsOf<typeof ADD_FLAGS>, context: CommandContext) {
-  const { reason } = flags;
-  const { added, known, warnings } = await addSuppressions(raw, { ...flags, ...optionsHere(context, flags.ledger) });
-  const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
-  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
-  await tell(`${plural(added)} suppressed.${before}`, warnings, flags, context);
-}
-
-async function removeAll(raw: readonly string[], given: FlagsOf<typeof REMOVE_FLAGS>, context: CommandContext) {
-  const options = { ...given, ...optionsHere(context, given.ledger) };
-  const { removed, absent, warnings } = await removeSuppressions(raw, options);
-  const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
-  await tell(`${plural(removed)} removed.${rest}`, warnings, given, context);
-}
-
-async function importFile(written: string, given: FlagsOf<typeof CHANGED>, context: CommandContext): Promise<void> {
-  const { file, entries, added, warnings } = await importSuppressions(written, optionsHere(context, given.ledger));
-  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.`;
-  await tell(said, warnings, given, context);
 }
 
 async function tell(
