@@ -14,6 +14,8 @@ const SELECT_RUN = `SELECT number, environment, campaign, occurrence, channel, s
     posted_from, (SELECT name FROM campaigns WHERE id = runs.campaign), version
   FROM runs`;
 
+const SELECT_BY_NUMBER = `${SELECT_RUN} WHERE number = ?`;
+
 export function runStore(connection: Connection) {
   const { query } = connection;
   const find = connection.query(
@@ -52,7 +54,7 @@ export function runStore(connection: Connection) {
       .map((row) => toRecord(row, connection.path));
   const runs = (): RunRecord[] => read(`${SELECT_RUN} WHERE state <> 'loading' ORDER BY number`);
   const record = (number: number): RunRecord => {
-    const row = connection.query(`${SELECT_RUN} WHERE number = ?`).get(number);
+    const row = connection.query(SELECT_BY_NUMBER).get(number);
     if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
     return toRecord(row, connection.path);
   };

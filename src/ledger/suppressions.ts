@@ -123,7 +123,7 @@ function entriesIn(
   const active = connection.query(activeSql);
   const has = connection.query(sql(HAS));
   const insert = connection.statement(sql(INSERT));
-  const remove = connection.statement(sql('DELETE FROM ENTRIES WHERE NAME = ?1 AND (?2 IS NULL OR topic = ?2)'));
+  const remove = connection.statement(sql(REMOVE));
 
   /** In order, read in batches, so that a reader does not hold up a writer. */
   function* all(): Generator<Entry> {
@@ -189,6 +189,8 @@ const INSERT = `INSERT INTO ENTRIES (NAME, topic, reason, until_at, source, crea
       WHEN (ENTRIES.until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > ENTRIES.until_at))
         OR (ENTRIES.source = 'reply' AND excluded.source <> 'reply')
       THEN excluded.source ELSE ENTRIES.source END`;
+
+const REMOVE = 'DELETE FROM ENTRIES WHERE NAME = ?1 AND (?2 IS NULL OR topic = ?2)';
 
 export function otherKey(path: string, known: string, given: string): Error {
   const message = `The hashes were made with another key (${given}) than those on the list (${known}).`;
