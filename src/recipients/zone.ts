@@ -1,11 +1,12 @@
 import type { ListSpec, Recipient } from '../model.ts';
 import { compared, holdsNothing, trimBlanks } from '../util/cell.ts';
+import { onDemand } from '../util/on-demand.ts';
 import prefixesOfZones from './zone-data.json' with { type: 'json' };
 
 /** Takes the cell of the column `recipients.timeZone`, else the zones of the phone number's prefix. */
 export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]) {
   const column = spec.timeZone === null ? -1 : columns.indexOf(compared(spec.timeZone));
-  const table = spec.kind === 'msisdn' ? createZoneTable() : null;
+  const table = spec.kind === 'msisdn' ? zoneTable() : null;
   const sets: (readonly string[])[] = [...(table?.sets ?? [])];
   const ids = new Map<string, number>();
   const add = (name: string): number => {
@@ -58,6 +59,9 @@ export function createZoneTable() {
     },
   };
 }
+
+/** One for the process: `due` reads many lists. */
+const zoneTable = onDemand(createZoneTable);
 
 const DIGIT_0 = 0x30;
 const NO_CHILDREN: readonly number[] = Array.from({ length: 10 }, () => 0);

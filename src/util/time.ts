@@ -109,7 +109,7 @@ export function utcText(ms: number, to: 'second' | 'minute' = 'second'): string 
 
 // ------------------------------------------------------------------------------------------------------------ zones
 
-/** Refuses offsets, also with a name (EST, Etc/GMT+5): they have no summer time. Takes some 30 us, so cache it. */
+/** Refuses offsets, also with a name (EST, Etc/GMT+5): they have no summer time. */
 export function isTimeZone(text: string): boolean {
   // The usual default: the first answer of Intl takes 5 ms.
   if (text === 'UTC') return true;
@@ -118,13 +118,18 @@ export function isTimeZone(text: string): boolean {
 
 /** Whether times can be shown in this zone: also in an offset, or an abbreviation that ICU knows. */
 export function isKnownToIntl(timeZone: string): boolean {
+  if (known.has(timeZone)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone });
+    known.add(timeZone);
     return true;
   } catch {
     return false;
   }
 }
+
+/** Zones: there are some 600. */
+const known = new Set<string>();
 
 /** `GMT+01:00`; null where this runtime does not know the zone. */
 export function offsetHere(timeZone: string, atMs: number): string | null {
