@@ -210,6 +210,7 @@ export {
 export { listWorkers, runWorker, type WorkerOptions } from './operations/worker.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { AnyPlanFile, PlanFile, StandingPlan } from './plan/plan-file.ts';
+export type { ReportRecord } from './report/record.ts';
 export type { Sandbox, SandboxReports } from './sandbox/options.ts';
 export type { Echo as SandboxEcho, WebhookScheme as SandboxWebhookScheme } from './sandbox/webhook.ts';
 export type { CallerFile } from './schedule/callers.ts';

@@ -29,9 +29,7 @@ export const RECORD_FIELDS = [
  */
 export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'earlier'] as const;
 
-type Cell = string | number | null;
-
-export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
+export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], string | number | null>> {
   /** In order, if there are several; the other fields are of the last. All but that are `rejected`, for `fell-back`. */
   readonly steps?: readonly ReturnType<typeof stepRecordOf>[];
   /** The stand-in that posted it; absent: the environment of the run. */
@@ -119,7 +117,7 @@ export function wasSent({ outcome, byReport }: Pick<StepOutcome, 'outcome' | 'by
   return outcome === 'accepted' || outcome === 'in-doubt' || byReport === true;
 }
 
-export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {
+export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly (string | number | null)[] {
   const record = recordOf(outcome, referenceOf);
   const steps = outcome.steps?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
   const earlier = outcome.earlier?.map(({ to }) => to ?? '').join(' ');

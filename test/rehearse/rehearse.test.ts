@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -207,8 +207,9 @@ describe('the coming days', () => {
 
   test('a list that is too old by then refuses its occurrence', async () => {
     using project = createProject(campaign('old', DAILY, '{ csv: people.csv, maxAge: 36h }'));
-    const now = Date.now();
-    const at = Math.ceil(now / 86_400_000) * 86_400_000;
+    const at = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
+    const noon = at / 1000 - 12 * 3600;
+    utimesSync(project.path('campaigns/old/people.csv'), noon, noon);
     const { occurrences, exit } = await play(project, { now: () => at });
     expect(occurrences.map(({ state }) => state)).toEqual(['finished', 'refused', 'refused']);
     expect(exit).toBe(2);
