@@ -41,9 +41,7 @@ export function openBridge(address: string) {
   const answered = new Int32Array(signal);
   const { port1: port, port2: theirs } = new MessageChannel();
   const workerData: BridgeData = { port: theirs, signal, address };
-  // A separate script: in a build, this one is in a chunk (.scripts/bundle.ts). Only the thread loads the driver.
-  const script = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
-  const worker = new Worker(new URL(script, import.meta.url), { workerData, transferList: [theirs] });
+  const worker = new Worker(scriptOfThread(), { workerData, transferList: [theirs] });
   worker.unref();
   port.unref();
   let asked = 0;
@@ -82,4 +80,10 @@ export function openBridge(address: string) {
       port.postMessage(null);
     },
   };
+}
+
+/** A separate script: in a build, this one is in a chunk (.scripts/bundle.ts). Only the thread loads the driver. */
+function scriptOfThread(): URL {
+  const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
+  return new URL(name, import.meta.url);
 }
