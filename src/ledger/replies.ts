@@ -238,7 +238,7 @@ function replyJoiner(
         const search = searchFor(wanted);
         const newestFirst = runs
           .runs()
-          // Their last possible claim.
+          // `untilMs`: the last time at which a message of it can have been claimed.
           .map((run) => ({ run, untilMs: run.finishedAtMs ?? Number.MAX_SAFE_INTEGER }))
           .sort((a, b) => b.untilMs - a.untilMs || b.run.number - a.run.number);
         for (const { run, untilMs } of newestFirst) {

@@ -46,10 +46,9 @@ export const BUSY_TIMEOUT_MS = 30_000;
 /** A connection with all settings of handbill, and nothing checked yet. */
 export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
   const leavesNothing = readOnly && options.leaveNothing === true && !existsSync(`${path}-wal`);
-  const url = pathToFileURL(path);
   // Without a log, no process has the ledger open: reading it as an unchanging file leaves no log and index behind.
-  url.search = '?immutable=1';
-  const db = new DatabaseSync(leavesNothing ? url : path, {
+  const place = leavesNothing ? new URL('?immutable=1', pathToFileURL(path)) : path;
+  const db = new DatabaseSync(place, {
     readOnly,
     timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,

@@ -167,7 +167,7 @@ interface Part {
   readonly one: Scheduled | Following;
   /** When a call can do anything for it, in ms since 1970. */
   readonly wakes: Set<number>;
-  /** Occurrences that calls of `due` have not come to yet; one of it where that is not known. */
+  /** How many occurrences calls of `due` have still to come to; 1 for a call that has not come to the campaign. */
   queued: number;
 }
 
@@ -220,7 +220,8 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
     const due = parts.filter((part) => part.queued > 0 || isDue(part));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
-    if (due.length > 1) askAt(nowMs + everyMs);
+    // The next call takes what this one has not come to by then. It ends at once where that is nothing.
+    askAt(nowMs + everyMs);
     time
       .hold(() => callDue(due))
       .catch((error: unknown) => {
@@ -230,12 +231,11 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   const callDue = async (chosen: readonly Part[]): Promise<void> => {
     let current: Part | null = null;
     let sends: readonly string[] = [];
-    /** How many more this call goes on to; another call sends those of them that it does not come to in time. */
+    /** How many more of the campaign this call goes on to. */
     let later = 0;
     const leave = (count: number): void => {
       if (current !== null) current.queued += count - later;
       later = count;
-      if (later > 0) askAt((Math.floor(time.nowMs / everyMs) + 1) * everyMs);
     };
     for (const part of chosen) {
       for (const ms of part.wakes) if (ms <= time.nowMs) part.wakes.delete(ms);
@@ -305,7 +305,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     for (const opens of [report?.opensAt, report?.winnerAt]) {
       if (opens === undefined) continue;
       const ms = Date.parse(opens);
-      // The next call does it, as this one came to it too early. Where that could not either, each hour is enough.
+      // This call came too early, so the next one does it. If that one cannot either, a call each hour is enough.
       const again = `${report?.run} ${opens}`;
       const waitMs = passed.has(again) ? HOUR_MS : 1;
       if (ms <= time.nowMs) passed.add(again);

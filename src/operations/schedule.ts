@@ -125,7 +125,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */
 export const NOTHING_SCHEDULED =
-  'No campaign here has a schedule: none that PATH names, or without a PATH, no campaigns/**/campaign.yaml below this folder.';
+  'No campaign here has a schedule. With a PATH, handbill looks at what it names; without one, at every campaigns/**/campaign.yaml below this folder.';
 
 export interface Automatic {
   readonly campaign: Campaign;

@@ -84,7 +84,7 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   // That a rehearsal fetches no reports takes no guard away.
   const allow = given.allow?.filter((code) => rehearsal === undefined || code !== 'reports-stale');
   const { planFile, file } = await planInForce(plan, { ...given, allow }).catch((error: unknown) => {
-    // Until then an approval can be given: only one of the campaign as it is that has ended counts as refused.
+    // By then an approval may be given. But one of the campaign as it is now that ends before is refused, as a send would be.
     const isMissing =
       error instanceof HandbillError &&
       error.code === 'not-approved' &&
@@ -365,7 +365,7 @@ function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs
   };
 }
 
-/** `ended`: as the start left it; absent: nothing was to do. */
+/** `state` is absent where nothing was to do. */
 function resultOf(
   ledger: Ledger,
   { campaign }: Plan,

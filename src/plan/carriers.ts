@@ -13,7 +13,10 @@ interface OptOutRules {
 
 /** Punctuation that ends it, and that of Chinese and Japanese, is of the sentence. */
 const LINK = /https?:\/\/[^\s"<>\u3000-\u303f\uff00-\uffef]*[^\s"<>\u3000-\u303f\uff00-\uffef.,;:!?)\]'’”»]/gi;
-/** Public shorteners. Letters without case, such as Chinese ones, have no space before a link. Networks block them (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
+/**
+ * Public shorteners, which networks block (https://www.twilio.com/docs/api/errors/30857); the list is not complete. Chinese
+ * and other letters without case may come right before a link.
+ */
 const SHORTENERS =
   /(?<![\p{Ll}\p{Lu}\p{N}_.@&-]|(?<!:\/)\/)(?:www\.)?(?:bit\.ly|tinyurl\.com|goo\.gl|ow\.ly|is\.gd|v\.gd|buff\.ly|adf\.ly|t\.co|t\.ly|rb\.gy|cutt\.ly|shorturl\.at|tiny\.cc|bl\.ink|rebrand\.ly|s\.id|shorte\.st|lnkd\.in)(?=[/?#]|:\d)/iu;
 

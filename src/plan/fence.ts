@@ -27,10 +27,16 @@ export async function openFence(environment: Environment, project: FenceProject)
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
   const targets = new Set([...redirect.values()].map(listedForm));
   const isAllowed = (to: string): boolean => only === null || only.has(listedForm(to));
-  const who = only?.size === 1 ? '1 address' : `${only?.size} addresses`;
-  const listed = `${name} sends to ${who} only (\`only\`); other recipients are skipped as \`fenced\`.`;
-  const masked = [...redirect.values()].map(mask).join(' or ');
-  const redirected = `${name} sends every message to ${masked} instead (\`redirect\`).`;
+  const notices: Diagnostic[] = [];
+  if (only !== null) {
+    const who = only.size === 1 ? '1 address' : `${only.size} addresses`;
+    const message = `${name} sends to ${who} only (\`only\`); other recipients are skipped as \`fenced\`.`;
+    notices.push(warning('fence', message));
+  }
+  if (redirect.size > 0) {
+    const addresses = [...redirect.values()].map(mask).join(' or ');
+    notices.push(warning('fence', `${name} sends every message to ${addresses} instead (\`redirect\`).`));
+  }
   return {
     inputs: [
       ...(only === null ? [] : [inputOf('fence', `environments.${name}.only`, [...only].sort().join('\n'))]),
@@ -38,10 +44,7 @@ export async function openFence(environment: Environment, project: FenceProject)
         inputOf('redirect', `environments.${name}.redirect (${kind})`, listedForm(to)),
       ),
     ],
-    notices: [
-      ...(only === null ? [] : [warning('fence', listed)]),
-      ...(redirect.size === 0 ? [] : [warning('fence', redirected)]),
-    ],
+    notices,
     redirect,
     reaches: isAllowed,
     holds({ form, body }) {

@@ -139,14 +139,16 @@ function unknownZone(kind: AddressKind): Closed {
 
 /**
  * The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. Rules that do
- * not meet within a week in some zone, or as many weeks later as there are holidays, have none there: they would only
- * when clocks change.
+ * not meet within a week in some zone, or as many weeks later as there are holidays, have none there: they would meet only
+ * after the clocks change.
  */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
   if (window === null) return null;
   const { createCalendar, openingOf, allRules } = await import('./calendar.ts');
   let last = sinceMs;
+  // In any zone, this day is not over yet.
+  const today = new Date(sinceMs - DAY_MS).toISOString().slice(0, '2026-11-20'.length);
   const known = new Map<string, Calendar>();
   const calendarOf = (rule: WindowRule, zone: string): Calendar => {
     const id = JSON.stringify([rule, zone]);
@@ -155,9 +157,9 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
     return found;
   };
   for (const rules of allRules(window, campaign.project.windows)) {
-    const weeks = 1 + rules.reduce((sum, { rule }) => sum + rule.holidays.length, 0);
-    const horizonMs = (7 * weeks + 1) * DAY_MS;
-    // The later a day begins in UTC, the later it is asked for: a calendar works out no day twice.
+    const holidays = new Set(rules.flatMap(({ rule }) => rule.holidays.filter((day) => day >= today)));
+    const horizonMs = (7 * (holidays.size + 1) + 1) * DAY_MS;
+    // From west to east, the first question is about the earliest time: a calendar never has to begin again.
     for (let hours = -12; hours <= 14; hours++) {
       const calendars = rules.map(({ rule, zone }) =>
         zone === null ? eastOfUtc(calendarOf(rule, 'UTC'), hours) : calendarOf(rule, zone),

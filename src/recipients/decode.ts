@@ -56,7 +56,8 @@ export function createDecoding(encoding: ListEncoding) {
 
   return {
     /** The whole characters of these bytes; line ends are as in the file. */
-    push /** Text held back until the end of the file. */,
+    push,
+    /** Text held back until the end of the file. */
     end: (): string => decode(carry),
   };
 }

@@ -30,7 +30,7 @@ export const RECORD_FIELDS = [
 export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'earlier'] as const;
 
 export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], string | number | null>> {
-  /** In order, if there are several; the other fields are of the last. All but that are `rejected`, for `fell-back`. */
+  /** In order, if there are several. The last has the fields of the record; those before it are `rejected` (`fell-back`). */
   readonly steps?: readonly ReturnType<typeof stepRecordOf>[];
   /** The stand-in that posted it; absent: the environment of the run. */
   readonly postedFrom?: string;

@@ -336,7 +336,7 @@ describe('handbill rehearse', () => {
   it('refuses what it cannot play', async () => {
     using project = createProject(campaign('hello', ''));
     const { status, stderr } = await runHere(['rehearse', 'campaigns'], { cwd: project.root });
-    const said = 'No campaign here has a schedule: none that PATH names';
+    const said = 'No campaign here has a schedule. With a PATH, handbill looks at what it names';
     expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 });

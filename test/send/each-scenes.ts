@@ -142,7 +142,7 @@ export function describeEach(where: string, place: () => Promise<string | undefi
       expect(one.arrived().length).toBe(3);
     });
 
-    it('that has passed is said to have passed, also of a person who has reached a cap', async () => {
+    it('that has passed expires, also for a person who has reached a cap', async () => {
       const rows = [`${ANN},2026-11-30 09:00`, `${BOB},2026-11-30 15:30`];
       await using one = await begin({ rows, more: 'frequency: { max: 1, per: week }\n' });
       await one.send(MONDAY + 2 * HOUR);

@@ -25,8 +25,8 @@ export async function withEnvFile(
 ): Promise<{ readonly env: Env; readonly warnings: readonly Diagnostic[] }> {
   const place = await findProject(cwd).catch(() => null);
   const path = join(place?.root ?? cwd, '.env');
-  // Non-blocking: a pipe without a writer would block without end. Where there is none that can be read, the command that
-  // needs a secret from it names the one that is missing.
+  // Non-blocking: a pipe without a writer would block without end. Without a file that can be read, the command that needs
+  // a secret from it names the one that is missing.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const handle = place === null ? null : await open(path, flags).catch(() => null);
   if (place === null || handle === null) return { env, warnings: [] };
