@@ -44,6 +44,7 @@ import type { RehearsedWorld } from '../send/rehearsal.ts';
 import { lockRun, mustExist } from '../send/run-lock.ts';
 import { inputHalt } from '../send/stop.ts';
 import { stateOf } from '../send/summary.ts';
+import { isStillUndecided } from '../send/winner.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { startTask, type Task } from '../util/task.ts';
 import { iso } from '../util/time.ts';
@@ -751,8 +752,15 @@ function waitsOf(
     !others &&
     !isDecidedEarly(ledger, run, campaign.send.canary, nowMs) &&
     !hasNewFallback(ledger, run, campaign, nowMs);
+  // Where nothing has won, only new evidence lets them go on, or the end of their time.
+  const isUndecided =
+    waits &&
+    counts.every(
+      ({ outcome, reason }) => outcome !== 'in-doubt' && (outcome !== 'deferred' || reason === 'winner-undecided'),
+    ) &&
+    isStillUndecided(ledger, run, campaign, nowMs);
   return {
-    waitsUntilMs: waits ? untilMs : null,
+    waitsUntilMs: isUndecided ? lateAt({ campaign }, run.startedAtMs ?? nowMs) : waits ? untilMs : null,
     zoneless: counts.reduce((sum, { reason, count }) => sum + (reason === 'zone-unknown' ? count : 0), 0),
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
@@ -121,6 +122,19 @@ export function noteUndecided(
   const isEnded = run.state !== 'running' && run.state !== 'loading';
   if (!isEnded || state.kind !== 'decided' || state.decision.variant !== null) return run;
   return ledger.finish(run, { state: run.state, halt: run.halt, figures: withDecision(run.figures, state), nowMs });
+}
+
+/** Whether a start would find what the run has noted: no variant has won, by the same figures. */
+export function isStillUndecided(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
+  run: RunRecord,
+  campaign: Plan['campaign'],
+  nowMs: number,
+): boolean {
+  const noted = run.figures?.['winner'] ?? null;
+  if (noted === null || campaign.split.decides === null || ledger.events.hasUnjoined()) return false;
+  const state = findWinner(ledger, { campaign }, run, nowMs);
+  return state.kind === 'decided' && isDeepStrictEqual(withDecision(null, state).winner, noted);
 }
 
 function withDecision(figures: RunRecord['figures'], { decision }: WinnerState & { readonly kind: 'decided' }) {

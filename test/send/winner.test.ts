@@ -268,4 +268,32 @@ describe('the winner of a test', () => {
     expect(await at(NINE + 20 * HOUR)).toEqual(['leave waiting -']);
     expect((await at(NINE + 26 * HOUR))[0]).toBe(`continue null ${REST}`);
   });
+
+  it('where nothing has won, is looked for by `due` again when there is new evidence', async () => {
+    await using api = await startApi();
+    const schedule = 'schedule: { cron: "0 9 * * *", timeZone: UTC }\n';
+    using project = given(api.url, '{ by: delivered, wait: 1h, minimum: 1, tie: none }', schedule);
+    const at = async (atMs: number) => {
+      const { occurrence: _, limit: __, onEvent: ___, ...options } = optionsOf(project, atMs);
+      const { items } = await due(['hello'], options);
+      return items.map(({ action, why, result }) => `${action} ${why} ${result?.posted ?? '-'}`);
+    };
+    const identity = { environment: 'live', campaign: 'hello', occurrence: '2026-11-21T09:00:00Z' };
+    const referenceOf = createReference(identity, 'sms');
+    const arrived = (row: number) =>
+      deliveryOf({ reference: referenceOf(numberOf(row)), state: 'delivered', word: 'delivered', atMs: NINE + HOUR });
+    expect(await at(NINE)).toEqual([`send null ${A.length + B.length}`]);
+    // The first call notes why nothing has won, for the report.
+    expect(await at(NINE + HOUR)).toEqual(['continue null 0']);
+    expect(await at(NINE + 2 * HOUR)).toEqual(['leave waiting -']);
+    received(
+      project,
+      rowsOf(null).map((row) => reply(row, 'answer')),
+      NINE + 2 * HOUR,
+    );
+    expect(await at(NINE + 3 * HOUR)).toEqual(['continue null 0']);
+    expect(await at(NINE + 4 * HOUR)).toEqual(['leave waiting -']);
+    received(project, A.map(arrived), NINE + 4 * HOUR);
+    expect(await at(NINE + 5 * HOUR)).toEqual([`continue null ${REST}`]);
+  });
 });
