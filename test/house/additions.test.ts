@@ -68,7 +68,10 @@ describe('the lists of contributing.md', () => {
   );
 });
 
-describe('a copy of the sources with a toy entry of each list', () => {
+/** Each call starts handbill from its sources: seconds, and many more while the machine is busy. */
+const PATIENCE = { timeout: 300_000 };
+
+describe('a copy of the sources with a toy entry of each list', PATIENCE, () => {
   let tree: Tree;
   beforeAll(async () => {
     tree = copyTree(root);
