@@ -83,15 +83,8 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   }
   // That a rehearsal fetches no reports takes no guard away.
   const allow = given.allow?.filter((code) => rehearsal === undefined || code !== 'reports-stale');
-  const { planFile, file } = await planInForce(plan, { ...given, allow }).catch((error: unknown) => {
-    // By then an approval may be given. But one of the campaign as it is now that ends before is refused, as a send would be.
-    const isMissing =
-      error instanceof HandbillError &&
-      error.code === 'not-approved' &&
-      !error.diagnostics.some(({ code }) => code === 'approval-ends');
-    if (rehearsal === undefined || !isMissing) throw error;
-    return { planFile: null, file: null };
-  });
+  const covered = rehearsal === undefined ? given : { ...given, allow, recipients: null, isGivenByThen: true };
+  const { planFile, file } = await planInForce(plan, covered);
   if (planFile !== null && isStanding(planFile)) {
     given.onEvent?.({ kind: 'warnings', warnings: endsSoon(planFile, given.now()) });
   }

@@ -13,14 +13,15 @@ import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOther
  * The first standing plan in the environment's folder that matches the campaign, has not ended, and has enough
  * signatures.
  * @param sealed - the campaign's inputs now: see `standingInputs`
- * @returns null where the environment requires no approval, or takes no standing plans
+ * @returns null where the environment requires no approval, or takes no standing plans; with `isGivenByThen`, also where
+ * none counts and none of the campaign as it is ends before
  * @throws HandbillError exit 2 (`not-approved`) saying why none counts
  */
 async function findStanding(
   campaign: Pick<Campaign, 'name'>,
   environment: Environment,
   sealed: readonly InputFile[],
-  options: ApprovedOptions & { readonly cwd: string },
+  options: ApprovedOptions & { readonly cwd: string; readonly isGivenByThen: boolean },
 ): Promise<{ readonly plan: StandingPlan; readonly file: string } | null> {
   const rule = environment.approval?.standing ?? null;
   if (rule === null) return null;
@@ -37,6 +38,7 @@ async function findStanding(
     if (faults.length === 0) return { plan, file };
     reasons.push(...faults.map((fault) => ({ ...fault, message: `${file}: ${fault.message}` })));
   }
+  if (options.isGivenByThen && !reasons.some(({ code }) => code === 'approval-ends')) return null;
   const { message, ...rest } = needsPlan(environment, campaign.name);
   throw refuse({ ...rest, message: `${message} No standing approval of ${campaign.name} counts.` }, ...reasons);
 }
@@ -87,9 +89,11 @@ export async function planInForce(
     readonly cwd: string;
     readonly env: ApprovedOptions['env'];
     readonly now: () => number;
+    /** A rehearsal: by then, an approval that is missing is given. */
+    readonly isGivenByThen?: boolean;
   },
 ): Promise<{ readonly planFile: AnyPlanFile | null; readonly file: string | null }> {
-  const { cwd, env } = options;
+  const { cwd, env, isGivenByThen = false } = options;
   const { campaign, environment } = plan;
   const given = options.planFile ?? null;
   const found =
@@ -98,10 +102,12 @@ export async function planInForce(
           cwd,
           env,
           nowMs: options.now(),
+          isGivenByThen,
         })
       : null;
   const planFile = given ?? found?.plan ?? null;
-  if (planFile !== null && isStanding(planFile)) refuseUncovered(plan, options);
+  const isUnderStanding = planFile === null ? (environment.approval?.standing ?? null) !== null : isStanding(planFile);
+  if (isUnderStanding) refuseUncovered(plan, options);
   if (given !== null) await refuseOtherInputs(plan, given, { cwd, allow: options.allow ?? [] });
   return { planFile, file: found?.file ?? null };
 }

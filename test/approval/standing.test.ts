@@ -331,6 +331,18 @@ describe('a standing approval', () => {
     expect((await rehearsed()).at(-1)).toEqual(last);
   });
 
+  it.each(['one that is in force', 'one that a rehearsal gives'])(
+    'does not cover --allow of due nor of rehearse: %s',
+    async (which) => {
+      if (which === 'one that is in force') await approved();
+      const command = ['rehearse', '--env', 'production', '--days', '1', '--format', 'json', '--allow', 'list-too-old'];
+      const { occurrences }: Rehearsal = JSON.parse((await run(...command)).stdout);
+      expect(occurrences.map(({ state, diagnostics }) => [state, diagnostics.at(-1)?.message])).toEqual([
+        ['refused', 'A standing approval does not cover --allow list-too-old.'],
+      ]);
+    },
+  );
+
   it('ends with its last day in UTC, also for a run that is not finished', async () => {
     await approved();
     now = Math.floor(START / DAY_MS + 37) * DAY_MS - 60_000;
