@@ -140,12 +140,12 @@ export function readEach(merged: Merged, report: Report): EachTime | null {
   // The schema has reported missing ones.
   if (column === undefined || before === undefined) return null;
   const ms = durationMs(before);
-  // At its own time a row has expired.
-  if (ms === null || ms === 0 || ms > LONGEST_PERIOD_MS) {
+  // At its own time a row has expired, and cron calls `due` once a minute at most.
+  if (ms === null || ms < 60_000 || ms > LONGEST_PERIOD_MS) {
     report(
       '/send/each/before',
       'invalid-value',
-      `"${before}" is not a time above zero and of at most a year.`,
+      `"${before}" is not a time from a minute to a year.`,
       'For example: before: 2h',
     );
   }

@@ -68,8 +68,9 @@ function unsentOf(one: RehearsedOccurrence): DayFigures {
     Object.entries(reasons[outcome] ?? {}).map(([reason, count]) => [`${outcome}: ${reason}`, count] as const),
   );
   const { code } = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0] ?? {};
-  const why = state === 'halted' ? halt?.rule : code;
-  const words = state === 'partial' && stopOf(one) === null ? undefined : UNSENT[state];
+  const stop = stopOf(one);
+  const why = state === 'halted' ? halt?.rule : (stop ?? code);
+  const words = state === 'partial' && stop === null ? undefined : UNSENT[state];
   return {
     ...Object.fromEntries(recipients),
     ...(words === undefined ? {} : { [why === undefined ? words : `${words} (${why})`]: 1 }),

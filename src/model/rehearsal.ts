@@ -32,6 +32,8 @@ export interface RehearsedOccurrence {
   readonly reasons?: Report['reasons'];
   /** When those who still wait at the end of these days are sent to; absent: no recipient waits for an instant. */
   readonly opensAt?: string;
+  /** Calls of `due` do not go on with it: it is too old by then, or a later instant is due. Absent: they do, or it has ended. */
+  readonly left?: 'late' | 'superseded';
   /** The next occurrence, which is due before this one ends; absent: it ends in time. */
   readonly overlaps?: string;
   readonly days: readonly RehearsedDay[];

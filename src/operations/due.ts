@@ -113,12 +113,12 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
 export type DueEvent =
   | { readonly kind: 'due'; readonly environment: string }
   | { readonly kind: 'fetched'; readonly fetched: FetchedReports }
-  /** `sends`: the occurrences of it that this call goes on to send, in order. */
+  /** `sends`: the occurrences of it that this call goes on to send, in order, and until when calls do. */
   | {
       readonly kind: 'campaign';
       readonly campaign: Campaign;
       readonly environment: string;
-      readonly sends: readonly string[];
+      readonly sends: readonly Pick<Step, 'occurrence' | 'action' | 'untilMs'>[];
     }
   | { readonly kind: 'item'; readonly item: DueItem; readonly environment: string }
   /** Occurrences of the last 31 days that were missed. */
@@ -295,7 +295,7 @@ type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Camp
 /** Reports a missed occurrence once, and marks an unchanged refusal as repeated. Null: reported as too old before. */
 function remembered(item: DueItem, environment: string, memory: DueMemory): DueItem | null {
   const { action, why, campaign, file, occurrence, missed, exit } = item;
-  const isTooOld = action === 'leave' && (why === 'late' || why === 'superseded');
+  const isTooOld = leftFor(item) !== null;
   // A gap before an instant that is sent is one event, which its last instant names.
   const lost = isTooOld || (action === 'miss' && why === 'late') ? occurrence : (missed?.last ?? null);
   const isLost = campaign !== null && lost !== null;
@@ -306,6 +306,11 @@ function remembered(item: DueItem, environment: string, memory: DueMemory): DueI
   }
   if (isLost && !isNews && isTooOld) return null;
   return isNews && exit === EXIT.done ? { ...item, exit: EXIT.missed } : item;
+}
+
+/** Why this and later calls leave a run unfinished; null: they go on with it, or a person may. */
+export function leftFor({ action, why }: Pick<DueItem, 'action' | 'why'>): 'late' | 'superseded' | null {
+  return action === 'leave' && (why === 'late' || why === 'superseded') ? why : null;
 }
 
 const NOTHING = {
@@ -360,7 +365,7 @@ async function* stepsOf(
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
   const dryRun = options.dryRun === true;
-  const begin = (sends: readonly string[]): void => {
+  const begin = (sends: readonly Step[]): void => {
     options.onEvent?.({ kind: 'campaign', campaign, environment, sends });
   };
   const following = 'clock' in one ? one.clock.next(nowMs) : null;
@@ -396,7 +401,7 @@ async function* stepsOf(
     return;
   }
   const steps = choose(nowMs);
-  begin(steps.filter(isToSend).map(({ occurrence }) => occurrence));
+  begin(steps.filter(isToSend));
   const isAhead = nowMs > options.now();
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: pausedWarning(pause) };
   for (const chosen of steps) {

@@ -17,7 +17,6 @@ import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { stopOf } from '../report/rehearsal-text.ts';
-import { everyMinutes } from '../schedule/callers.ts';
 import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
 import { createFeedback } from '../send/assumed.ts';
 import { joinReplies } from '../send/deliveries.ts';
@@ -29,7 +28,7 @@ import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { durationText, unitsOf } from '../util/units.ts';
-import { type DueItem, due } from './due.ts';
+import { type DueEvent, type DueItem, due, leftFor } from './due.ts';
 import {
   allowOption,
   checkAllow,
@@ -41,7 +40,15 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
-import { type Following, nothingScheduled, readScheduled, type Scheduled, severalProjects } from './schedule.ts';
+import {
+  type Following,
+  minutesBetweenCalls,
+  nothingScheduled,
+  readScheduled,
+  type Scheduled,
+  severalProjects,
+  spanIn,
+} from './schedule.ts';
 import { needsReports } from './send-once.ts';
 
 export const REHEARSE = {
@@ -113,23 +120,23 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const assume = assumedOf(given);
   const { cwd, env, ledger, side, environment = 'sandbox' } = options;
   const startMs = options.now();
-  const fromMs = options.from ?? startMs;
-  if (fromMs < startMs) {
-    const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
-    throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before now.', { hint }));
-  }
   const found = await readScheduled(paths, { cwd, env, ledger, side });
   const all = [...found.campaigns, ...found.followUps];
   const unread = found.refused.flatMap(({ diagnostics }) => diagnostics);
   const refused = lastOfEach(unread, ({ code, message, at }) => JSON.stringify([code, message, at]));
   const project = projectOf(all, refused);
+  const timeZone = side?.timeZone ?? project.timeZone;
+  // Of today, only the rest is to come.
+  const fromMs = Math.max(options.from ?? startMs, startMs);
+  if ((options.from ?? startMs) < midnightAfter(startMs, 0, timeZone)) {
+    const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
+    throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before today.', { hint }));
+  }
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
     const copy = join(folder.root, 'ledger.db');
     const hasLedger = copyLedger(project.ledger, copy, startMs);
-    const clocks = found.campaigns.map(({ clock }) => clock);
-    const everyMs = options.everyMs ?? everyMinutes(clocks, startMs) * 60_000;
-    const timeZone = side?.timeZone ?? project.timeZone;
+    const everyMs = options.everyMs ?? minutesBetweenCalls(found.campaigns, startMs) * 60_000;
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, timeZone);
     const time = createVirtualTime(startMs);
     const stage: Stage = { all, options, environment, everyMs, assume, copy, startMs, untilMs, time };
@@ -230,7 +237,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   };
   const callDue = async (chosen: readonly Part[]): Promise<void> => {
     let current: Part | null = null;
-    let sends: readonly string[] = [];
+    let sends: Extract<DueEvent, { readonly kind: 'campaign' }>['sends'] = [];
     /** How many more of the campaign this call goes on to. */
     let later = 0;
     const leave = (count: number): void => {
@@ -278,9 +285,10 @@ async function play(stage: Stage): Promise<readonly Said[]> {
             if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
-            if (later > 0 && sends.includes(event.item.occurrence ?? '')) leave(later - 1);
+            const step = sends.find(({ occurrence }) => occurrence === event.item.occurrence);
+            if (later > 0 && step !== undefined) leave(later - 1);
             if (current === null) return;
-            plan(current, event.item);
+            plan(current, event.item, step?.untilMs ?? untilMs);
             // Its first message may go out long after its first start: the same call then begins what follows it.
             const began = event.item.result?.report.startedAt;
             if (began !== undefined) wakeFollowers(current, Date.parse(began), time.nowMs);
@@ -300,8 +308,11 @@ async function play(stage: Stage): Promise<readonly Said[]> {
   };
   const passed = new Set<string>();
   /** When a call can do more for the run of a campaign. */
-  const plan = (part: Part, { action, why, result }: DueItem): void => {
+  const plan = (part: Part, { action, why, result }: DueItem, lastMs: number): void => {
     const report = result?.report;
+    // The call after that says that the run is left unfinished. Until then, a schedule only begins its run.
+    const isContinued = action === 'continue' || part.one.campaign.after !== null;
+    if (report?.state === 'partial' && isContinued) wake(part, lastMs + 1);
     for (const opens of [report?.opensAt, report?.winnerAt]) {
       if (opens === undefined) continue;
       const ms = Date.parse(opens);
@@ -495,6 +506,7 @@ function occurrencesOf(
     const next = 'clock' in one ? one.clock.next(dueMs ?? fromMs) : null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
     // With `send.each` the next one takes over what is left.
+    const left = state === 'partial' ? leftFor(item) : null;
     const isLate =
       campaign.recipients.each === null && report !== null && next !== null && next < untilMs && endsMs >= next;
     return [
@@ -509,7 +521,8 @@ function occurrencesOf(
         ...costed([...(sums?.days.values() ?? [])].reduce(plus, NO_SUM), isPriced),
         ...(report === null ? {} : { totals: report.totals, reasons: report.reasons }),
         ...(report === null || report.halt === null ? {} : { halt: report.halt }),
-        ...(report?.opensAt === undefined ? {} : { opensAt: report.opensAt }),
+        ...(left === null ? {} : { left }),
+        ...(report?.opensAt === undefined || left !== null ? {} : { opensAt: report.opensAt }),
         ...(isLate ? { overlaps: occurrenceAt(next) } : {}),
         days: sums === undefined ? [] : shown(sums.days),
         // Calls repeat what they say with other sums: the last one counts.
@@ -536,6 +549,10 @@ function assumptionsOf(
   return [
     ...(missing === null ? [] : [`Nothing was sent before: there is no ledger at ${missing}.`]),
     `\`handbill due\` is called every ${durationText(everyMs)}.`,
+    ...all.flatMap(({ campaign }) => {
+      const ms = spanIn(campaign) ?? everyMs;
+      return ms >= everyMs ? [] : [`That is too rare for ${campaign.name}: it has ${durationText(ms)} for each row.`];
+    }),
     'Files and lists stay as they are now.',
     'The API accepts every message.',
     ...feedbackWords(assume, all, where),

@@ -10,6 +10,7 @@ import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { quietLedger } from '../ledger/quiet.ts';
 import type { Campaign, ComparedSide, FollowUp, Pause, Schedule } from '../model.ts';
+import { spanOfRow } from '../plan/gate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import {
   type Caller,
@@ -270,10 +271,7 @@ export async function scheduleCallers(
     args: args(kind === 'kubernetes' || onServer ? [] : here),
     root,
     environment: environment.name,
-    everyMinutes: everyMinutes(
-      campaigns.map(({ clock }) => clock),
-      nowMs,
-    ),
+    everyMinutes: minutesBetweenCalls(campaigns, nowMs),
     timeoutMs: Math.max(...all.map(({ campaign }) => campaign.send.timeoutMs)),
     secrets: Object.values(environment.secrets ?? {}).flatMap((source) => ('env' in source ? [source.env] : [])),
     lists: isOutside ? (options.env['HANDBILL_LISTS'] ?? null) : null,
@@ -297,6 +295,21 @@ export async function scheduleCallers(
       refuseForgetful(options, onServer);
       return gitHubActions(caller, { runner: options.runner ?? null, folder: below, onServer }, word);
   }
+}
+
+/** How often `due` has to be called for these campaigns. */
+export function minutesBetweenCalls(campaigns: readonly Scheduled[], nowMs: number) {
+  const spans = campaigns.flatMap(({ campaign }) => spanIn(campaign) ?? []);
+  return everyMinutes(
+    campaigns.map(({ clock }) => clock),
+    nowMs,
+    spans,
+  );
+}
+
+/** For how long each of its rows may be sent to, in ms; null: they have no times. */
+export function spanIn({ validity, recipients: { each } }: Campaign): number | null {
+  return each === null ? null : spanOfRow(validity, each);
 }
 
 /** Options are no words that a shell could take for anything else. */

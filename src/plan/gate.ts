@@ -59,6 +59,11 @@ export function endOfRow(validity: Validity | null, { before }: EachTime, atMs: 
   return Math.min(atMs, atMs - before.ms + validMs);
 }
 
+/** For how long a row of `send.each` may be sent to, in ms. */
+export function spanOfRow(validity: Validity | null, each: EachTime): number {
+  return endOfRow(validity, each, each.before.ms);
+}
+
 /** How far a window moves a message of `send.each` at most: hours of a week come again, some days may be holidays. */
 export const MOST_EARLIER_DAYS = 14;
 

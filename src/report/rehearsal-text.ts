@@ -74,14 +74,18 @@ export function faultsIn({ diagnostics, occurrences }: Rehearsal): readonly Diag
   return [...diagnostics, ...new Map(keyed).values()].filter(({ severity }) => severity !== 'note');
 }
 
-/** The code of what ends a run before its last recipient without a halt, such as a budget; null: its rest waits, or it ends. */
-export function stopOf({ state, diagnostics }: RehearsedOccurrence): string | null {
-  return state === 'partial' ? (diagnostics.find(({ severity }) => severity === 'error')?.code ?? null) : null;
+/**
+ * The code of what ends a run before its last recipient without a halt, such as a budget, or why `due` leaves it; null:
+ * its rest waits, or it ends.
+ */
+export function stopOf({ state, left, diagnostics }: RehearsedOccurrence): string | null {
+  if (state !== 'partial') return null;
+  return left ?? diagnostics.find(({ severity }) => severity === 'error')?.code ?? null;
 }
 
 /** Why recipients are skipped or wait, and why it cannot begin or halts; empty: all are sent to. */
 export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): string {
-  const { state, reasons = {}, totals, messages, begins, due, opensAt, overlaps, halt, diagnostics } = one;
+  const { state, left, reasons = {}, totals, messages, begins, due, opensAt, overlaps, halt, diagnostics } = one;
   const skipped = reasonCounts({ reasons }, 'skipped', formats);
   const deferred = reasonCounts({ reasons }, 'deferred', formats);
   const pending = totals?.pending ?? 0;
@@ -93,7 +97,7 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   const stop = stopOf(one);
   return [
     ...(state === 'refused' ? [`cannot begin (${why?.code})`] : []),
-    ...(stop === null ? [] : [`stops (${stop})`]),
+    ...(stop === null ? [] : [left === undefined ? `stops (${stop})` : LEFT[left]]),
     ...(state === 'missed' ? [why === undefined ? 'missed' : `missed (${why.code})`] : []),
     ...(halt === undefined
       ? []
@@ -108,12 +112,17 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
     ...(deferred === ''
       ? []
       : [
-          `wait${opensAt === undefined || opensAt < rehearsal.until ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`,
+          `${left === undefined ? 'wait' : 'not sent to'}${opensAt === undefined || opensAt < rehearsal.until ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`,
         ]),
     ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
     ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
   ].join('; ');
 }
+
+const LEFT: Readonly<Record<NonNullable<RehearsedOccurrence['left']>, string>> = {
+  late: 'is left unfinished, because it is too old by then',
+  superseded: 'is left unfinished, because a later instant is due',
+};
 
 /** How many people would get more than the limit. */
 export function peopleWords({ most }: Rehearsal, formats: Formats): string {

@@ -31,8 +31,12 @@ type EveryMinutes = 1 | 5;
 /** Campaigns repeat their minutes within about a day. */
 const LOOKED_AT = 150;
 
-/** Every 5 minutes if all instants lie on such, else every minute, so that `due` meets each within its minute. */
-export function everyMinutes(clocks: readonly CronClock[], fromMs: number): EveryMinutes {
+/**
+ * Every 5 minutes if all instants lie on such, else every minute, so that `due` meets each within its minute.
+ * @param spansMs - how long a row with a time may be sent to: a call has to come within it
+ */
+export function everyMinutes(clocks: readonly CronClock[], fromMs: number, spansMs: readonly number[]): EveryMinutes {
+  if (spansMs.some((ms) => ms < FIVE_MINUTES_MS)) return 1;
   const isCoarse = clocks.every((clock) => {
     let at = clock.next(fromMs);
     for (let i = 0; i < LOOKED_AT && at !== null; i += 1) {

@@ -117,13 +117,13 @@ describe('send.each', () => {
     );
   });
 
-  it.each(['400d', '0m'])('goes out some time before that of the row, not %s', async (before) => {
+  it.each(['400d', '59s'])('goes out some time before that of the row, not %s', async (before) => {
     using here = createProject({
       'visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: list.csv\nsend: { each: { column: wisit, before: ${before} } }\n`,
       'visits/list.csv': 'msisdn,visit\n+442079460010,2026-12-01 09:00\n',
     });
     const error = await loadCampaign('visits', { cwd: here.root }).catch((caught: unknown) => caught);
-    const message = `"${before}" is not a time above zero and of at most a year.`;
+    const message = `"${before}" is not a time from a minute to a year.`;
     expect(error).toMatchObject({ diagnostics: [{ code: 'invalid-value', message, at: { line: 6 } }] });
   });
 

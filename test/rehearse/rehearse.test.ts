@@ -191,6 +191,26 @@ describe('the coming days', () => {
     expect(rehearsalText(found, 120)).toMatch(/\n +due Mon 30 Nov 10:00, at first refused \(over-budget\)\n/);
   });
 
+  test.each(['1d', '30d'])(
+    'a follow-up whose people are never sent to before it is left unfinished %s after that, and waits for nobody',
+    async (wait) => {
+      using project = createProject({
+        ...campaign(
+          'hello',
+          'schedule: { at: "2026-11-30T09:00", timeZone: UTC }\nsend: { canary: { steps: [5], gate: { delivered: 90%, wait: 30m } } }',
+        ),
+        ...campaign('nudge', `after: { campaign: hello, wait: ${wait} }`),
+      });
+      const found = await play(project, { days: 40 });
+      const [, nudge] = found.occurrences;
+      expect(nudge).toMatchObject({ campaign: 'nudge', state: 'partial', messages: 5, left: 'late' });
+      expect(nudge).not.toHaveProperty('opensAt');
+      const words = /is left unfinished, because it is too old by then; not sent to: 7 follow-up-later\n/;
+      expect(rehearsalText(found, 120)).toMatch(words);
+      expect(found.exit).toBe(2);
+    },
+  );
+
   test('a follow-up that cannot begin is shown when its wait is over, not at the instant of the message before it', async () => {
     using project = createProject({
       'handbill.yaml': `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }, budget: { max: 0.9, per: week } }\n`,
@@ -414,13 +434,38 @@ describe('faults', () => {
 
   it.each([
     [['--every', '10s'], 'Write a time from 1m to 24h, such as 5m or 1h.'],
-    [['--from', '2026-11-29T00:00:00Z'], 'Write an instant to come, such as 2026-12-01T00:02:00.000Z.'],
+    [['--from', '2026-11-29T23:59:59Z'], 'Write an instant to come, such as 2026-12-01T00:02:00.000Z.'],
     [['--days', '0'], 'Give a whole number from 1 to 92.'],
     [['--env', 'nowhere'], 'nowhere'],
   ])('%s is refused', async (args, said) => {
     using project = createProject(campaign('hello', DAILY));
     const { status, stderr } = await run(project, ...args);
     expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+
+  it.each(['+0d', '2026-11-30T00:00:00Z'])('--from %s, a moment of today, is now', async (from) => {
+    using project = createProject(campaign('hello', DAILY));
+    let ms = START;
+    // Some time goes by between the reading of the option and its use.
+    const now = () => (ms += 1);
+    const { stdout, status } = await runHere(['rehearse', '--from', from], { cwd: project.root, now });
+    expect([status, stdout]).toEqual([0, expect.stringContaining('from Mon 30 Nov 00:02 to')]);
+  });
+
+  it('says which campaign has less time for a row than there is between calls', async () => {
+    const visits = (before: string, more = '') => ({
+      'campaigns/visits/campaign.yaml': `name: visits\nchannel: sms\nfrom: Riverside\ntemplate: { text: "See you" }\nrecipients: people.csv\n${DAILY}\nsend: { each: { column: visit, before: ${before} } }\n${more}`,
+      'campaigns/visits/people.csv': 'msisdn,visit\n+447700901000,2026-11-30T12:03Z\n',
+    });
+    using short = createProject(visits('3m'));
+    expect(brief(await play(short))[0]).toBe('visits finished 30T12:00 30T12:00 1');
+    const rare = await play(short, { everyMs: 5 * 60_000 });
+    expect(rare.assumed).toContain('That is too rare for visits: it has 3m for each row.');
+    using valid = createProject(visits('2h', 'validity: 3m\n'));
+    expect((await play(valid)).everyMs).toBe(60_000);
+    using long = createProject(visits('5m'));
+    const usual = await play(long);
+    expect([usual.everyMs, usual.assumed.join(' ')]).toEqual([300_000, expect.not.stringContaining('too rare')]);
   });
 
   it('the error of a clock behind the ledger names the ledger, not the copy', async () => {

@@ -303,14 +303,16 @@ describe('GitHub Actions', () => {
   });
 });
 
-test.each([
+test.each<[label: string, crons: readonly string[], zone: string, expected: number, spans?: readonly number[]]>([
   ['every instant on five minutes', ['*/10 * * * *', '0 9 * * 1-5'], 'UTC', 5],
   ['one that is not', ['0 9 * * *', '3 9 * * *'], 'UTC', 1],
   ['half an hour ahead', ['0 9 * * *'], 'Asia/Kolkata', 5],
   ['every minute', ['* * * * *'], 'UTC', 1],
-] as const)('how often it is looked: %s', (_label, crons, zone, expected) => {
+  ['rows with less time than five minutes', ['0 9 * * *'], 'UTC', 1, [299_999]],
+  ['rows with as much', ['0 9 * * *'], 'UTC', 5, [300_000]],
+])('how often it is looked: %s', (_label, crons, zone, expected, spans = []) => {
   const clocks = crons.map((cron) => clock(cron, zone));
-  expect(everyMinutes(clocks, Date.UTC(2026, 10, 21))).toBe(expected);
+  expect(everyMinutes(clocks, Date.UTC(2026, 10, 21), spans)).toBe(expected);
 });
 
 describe('what is asked for first', () => {
