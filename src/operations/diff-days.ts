@@ -7,12 +7,11 @@ import { createFindings } from '../diff/read-campaign-side.ts';
 import type { RehearsalDiff } from '../diff/result.ts';
 import { chooseLists, lendFiles, lookAt, type Placed, type Side } from '../diff/side.ts';
 import { EXIT, HandbillError, refuse } from '../errors.ts';
-import { copyLedger } from '../ledger/open.ts';
 import type { ComparedSide } from '../model.ts';
 import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
 import { iso } from '../util/time.ts';
 import { present } from './options.ts';
-import { midnightAfter, type RehearseOptions, rehearse } from './rehearse.ts';
+import { copyToPlay, midnightAfter, type RehearseOptions, rehearse } from './rehearse.ts';
 import { NOTHING_SCHEDULED } from './schedule.ts';
 
 interface DaysOptions extends CompareOptions, Pick<RehearseOptions, 'allow' | 'ledger' | 'meter'> {
@@ -103,7 +102,7 @@ async function copyOnce({ ledger, now, folder, workTree }: DaysOptions) {
   const path = join(folder, 'ledger.db');
   const isUnasked = ledger === undefined && isPostgres(project.ledger);
   const place = placeOfLedger(project.ledger, workTree.root);
-  if (copyLedger(isUnasked ? join(folder, 'none.db') : project.ledger, path, now)) return { path, place, assumed: [] };
+  if (copyToPlay(isUnasked ? join(folder, 'none.db') : project.ledger, path, now)) return { path, place, assumed: [] };
   const unasked = 'the shared ledger of handbill.yaml is asked only where --ledger or HANDBILL_LEDGER names it';
   return {
     path,

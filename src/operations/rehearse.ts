@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { copyLedger, openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { DoubtRow, RunRecord } from '../ledger/records.ts';
 import {
   type AssumedFeedback,
   type Campaign,
@@ -135,7 +136,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const folder = await makeTemporaryFolder('handbill-rehearse-');
   try {
     const copy = join(folder.root, 'ledger.db');
-    const hasLedger = copyLedger(project.ledger, copy, startMs);
+    const hasLedger = copyToPlay(project.ledger, copy, startMs);
     const everyMs = options.everyMs ?? minutesBetweenCalls(found.campaigns, startMs) * 60_000;
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, timeZone);
     const time = createVirtualTime(startMs);
@@ -148,6 +149,30 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   } finally {
     await folder.remove();
   }
+}
+
+/**
+ * Copies a ledger as `copyLedger` does. What other processes have in flight is in doubt in a copy, where no answer comes:
+ * here the API has accepted it.
+ * @returns whether there is a ledger
+ */
+export function copyToPlay(ledger: string, path: string, nowMs: number): boolean {
+  const doubtsIn = (from: Ledger, run: RunRecord): readonly DoubtRow[] => [...from.doubts(run)].flat();
+  const original = openExistingLedger(ledger, { nowMs });
+  const running = original?.runs().filter((run) => run.state === 'running' && original.isHeld(run)) ?? [];
+  const before = running.map((run) => ({ run, doubts: original === null ? [] : doubtsIn(original, run) }));
+  original?.close();
+  const hasLedger = copyLedger(ledger, path, nowMs);
+  if (running.length === 0) return hasLedger;
+  using copy = openLedger(path, { mode: 'write', nowMs, isCopy: true });
+  for (const { run, doubts } of before) {
+    const inFlight = doubtsIn(copy, run).filter(
+      (one) => !doubts.some(({ row, step }) => row === one.row && step === one.step),
+    );
+    const order = { verdict: 'accepted', messageId: null, who: 'rehearse', note: null, nowMs } as const;
+    if (inFlight.length > 0) copy.resolve(run, inFlight, order);
+  }
+  return hasLedger;
 }
 
 interface Stage {

@@ -88,8 +88,9 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
   const { state, left, reasons = {}, totals, messages, begins, due, opensAt, overlaps, halt, diagnostics } = one;
   const skipped = reasonCounts({ reasons }, 'skipped', formats);
   const deferred = reasonCounts({ reasons }, 'deferred', formats);
-  const pending = totals?.pending ?? 0;
   const before = (totals?.accepted ?? 0) - messages;
+  const counted = (count = 0, words: string): readonly string[] =>
+    count === 0 ? [] : [`${formats.number(count)} ${words}`];
   // A minute or more after it was due.
   const isLate = due !== null && begins !== null && Date.parse(begins) - Date.parse(due) >= 60_000;
   const error = diagnostics.find(({ severity }) => severity === 'error');
@@ -108,13 +109,15 @@ export function whatWords(one: RehearsedOccurrence, rehearsal: Rehearsal, format
         ]
       : []),
     ...(before > 0 ? [`${formats.number(before)} were sent before`] : []),
+    ...counted(totals?.inDoubt, 'in doubt'),
+    ...counted(totals?.rejected, 'rejected'),
     ...(skipped === '' ? [] : [`skipped: ${skipped}`]),
     ...(deferred === ''
       ? []
       : [
           `${left === undefined ? 'wait' : 'not sent to'}${opensAt === undefined || opensAt < rehearsal.until ? '' : ` until ${wallOf(opensAt, rehearsal)}`}: ${deferred}`,
         ]),
-    ...(pending === 0 ? [] : [`${formats.number(pending)} not sent to`]),
+    ...counted(totals?.pending, 'not sent to'),
     ...(overlaps === undefined ? [] : [`does not end before ${wallOf(overlaps, rehearsal)}`]),
   ].join('; ');
 }

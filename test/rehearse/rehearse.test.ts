@@ -271,6 +271,36 @@ describe('nothing but a private copy is written', () => {
     expect([existsSync(project.path('.handbill')), existsSync(project.path('typo.db'))]).toEqual([false, false]);
   });
 
+  test('what another process has in flight is accepted, and its doubts stay', async () => {
+    let requests = 0;
+    await using api = createServer((request, response) => {
+      request.resume();
+      requests += 1;
+      if (requests === 3) return response.writeHead(500).end();
+      if (requests > 6) return;
+      return response.writeHead(202, { 'content-type': 'application/json' }).end('{}');
+    });
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const { port } = api.address() as AddressInfo;
+    using project = createProject({
+      'handbill.yaml': `environments:\n  test: { baseUrl: "http://127.0.0.1:${port}", apiKey: { env: KEY } }\n`,
+      ...campaign('hello', DAILY),
+    });
+    const env = { KEY: 'key-for-tests-only' };
+    const cli = startCli(['send', 'hello', '--env', 'test', '--yes', '--concurrency', '2'], { cwd: project.root, env });
+    await until('two requests are in flight', () => requests > 7);
+    const found = await rehearse([], { cwd: project.root, env, environment: 'test', days: 1 });
+    cli.kill('SIGKILL');
+    await cli.done;
+    api.closeAllConnections();
+    const [hello] = found.occurrences;
+    expect(hello?.totals).toMatchObject({ recipients: 12, accepted: 11, inDoubt: 1, pending: 0 });
+    expect([hello?.messages, rehearsalText(found, 120)]).toEqual([
+      4,
+      expect.stringMatching(/\n.* 7 were sent before; 1 in doubt/),
+    ]);
+  });
+
   it('ends when it is told to', async () => {
     using project = createProject(campaign('hello', DAILY));
     const signal = AbortSignal.abort();
