@@ -40,7 +40,7 @@ export const WHOLE_STOP_WORDS: readonly string[] = [
   ...words('aufhören, aufhoeren, kündigen, keine nachrichten mehr, keine sms mehr'),
   ...words('baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
   ...words('sair, remover, pare'),
-  ...words('ferma, annulla, basta messaggi, opzeggen, geen berichten meer'),
+  ...words('ferma, annulla, cancella, basta messaggi, opzeggen, geen berichten meer'),
   ...words('sluta, avsluta, stans, poistu, peruuta, anuluj, zrušit, atura'),
   ...words('ret, iptal, çıkış, отмена, διακοπή'),
   ...words('הפסק, توقف, إلغاء, قف, لغو'),
@@ -97,7 +97,7 @@ const CURSING: readonly string[] = [
 ];
 
 /** Words that mean an opt-out beside one of `WHOLE_STOP_WORDS`: `please cancel all these texts`. */
-const MESSAGE_WORDS: readonly string[] = [
+export const MESSAGE_WORDS: readonly string[] = [
   ...words('message, messages, messaging, text, texts, texting, sms, email, emails, mail, mails, mailing, newsletter'),
   ...words('subscription, marketing, list, notifications, alerts, reminders, contact, contacting, nachrichten'),
   ...words('mensajes, mensagens, messaggi, berichten, meldinger, meddelanden, viestit, wiadomości, сообщения'),
@@ -143,7 +143,7 @@ export function foldWord(word: string): string {
   return foldText(word).tokens.join('');
 }
 
-function foldLetters(text: string): string {
+export function foldLetters(text: string): string {
   // NFKC would make a space with an accent of the acute that some type for an apostrophe.
   const seen = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '');
   // Within a word: `don't` and `dont` are one.

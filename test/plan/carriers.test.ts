@@ -5,9 +5,13 @@ import { createProject } from '../helpers/project.ts';
 const CODES = ['link-shortener', 'insecure-link', 'odd-blanks', 'cut-link', 'capitals', 'no-opt-out'];
 
 /** The warnings about what carriers do with the text, and their words. */
-async function advice(text: string, settings = 'channel: sms'): Promise<{ codes: readonly string[]; said: string }> {
+async function advice(
+  text: string | null,
+  settings = 'channel: sms',
+): Promise<{ codes: readonly string[]; said: string }> {
+  const template = text === null ? '' : `template: { text: ${JSON.stringify(text)} }\n`;
   using here = createProject({
-    'c.yaml': `name: c\n${settings}\nfrom: Riverside\ntemplate: { text: ${JSON.stringify(text)} }\nrecipients: p.csv\n`,
+    'c.yaml': `name: c\n${settings}\nfrom: Riverside\n${template}recipients: p.csv\n`,
     'p.csv': 'msisdn,name,title\n+447400123456,Mair,\n',
   });
   const { out } = await handbillHere(here.root, ['validate', 'c.yaml', '--format', 'json']);
@@ -34,7 +38,11 @@ test.each<[string, string, readonly string[]]>([
     ['link-shortener at line 1, column 12', 'insecure-link at line 1, column 5'],
   ],
   ['a shortener after letters that have no spaces', '请看bit.ly/3xYz', ['link-shortener at line 1, column 3']],
+  ['a shortener after the name of a user', 'See https://me@Bit.ly/x', ['link-shortener at line 1, column 16']],
   ['http in capitals', 'See HTTP://riverside.example', ['insecure-link at line 1, column 5']],
+  ['http after a question', 'Questions?http://riverside.example', ['insecure-link at line 1, column 11']],
+  ['http after a dash', 'Shop now-http://riverside.example/a', ['insecure-link at line 1, column 10']],
+  ['http after a colon of another script', '详情：http://riverside.example', ['insecure-link at line 1, column 4']],
   [
     'two blanks around an empty value',
     'Hello {{#if title}}{{title}}{{/if}} {{name}}',
@@ -42,6 +50,9 @@ test.each<[string, string, readonly string[]]>([
   ],
   ['a link that the first part end cuts', `${filled(150)}${LINK}`, ['cut-link at line 1, column 151']],
   ['a link that the end of part 2 cuts', `${filled(300)}${LINK}`, ['cut-link the end of part 2 cuts']],
+  ['a link without a scheme that is cut', `${filled(150)}${LINK.slice(8)}`, ['cut-link at line 1, column 151']],
+  ['two blanks of which one does not break', 'Hello\u00a0 {{name}}', ['odd-blanks at line 1, column 6']],
+  ['capitals with ß', 'HEUTE: GROßE ERÖFFNUNG IN DER STRAßE', ['capitals 6 of 6 words']],
   ['capitals', 'HELLO {{name}}, YOUR ORDER IS READY', ['capitals 5 of 6 words']],
   ['capitals of another alphabet', 'ΓΕΙΑ ΣΑΣ Η ΠΑΡΑΓΓΕΛΙΑ ΕΙΝΑΙ έτοιμη σήμερα', ['capitals 4 of 6 words']],
 ])('%s is warned about, with its place', async (_, text, expected) => {
@@ -62,6 +73,10 @@ test.each([
   'PIN 1234',
   'YOUR PIN: 1234, NEVER SHARE',
   'Smile: https://smile.example/r?u=http://x.example',
+  'Smile: smile.example/r?u=http://x.example',
+  'See https://riverside.example/go?to=https://bit.ly/x',
+  'Now at RIVERSIDE.EXAMPLE/SUMMER/SALE or HTTPS://RIVERSIDE.EXAMPLE/BIG/WINTER/SALE, dear guests',
+  'Am Samstag: große Eröffnung in der STRAßE',
   'NHS and BDA say: UK GP, ask DR OX',
   'The BBC and the NHS are in the UK, and so is HMRC',
   'مرحبا بكم في المتجر الجديد اليوم',
@@ -77,17 +92,10 @@ test.each([
   ['topic: wholesale', '20% off', false],
   ['messageType: transactional', '20% off', false],
   ['topic: essential\nmessageType: marketing', '20% off', false],
-  ['topic: offers', 'Stop by for a free check-up', true],
-  ['topic: offers', '20% off. Reply stop to end', false],
   ['topic: offers', '20% off. Reply STOP to opt out', false],
-  ['topic: offers', '20 % Rabatt. Abmelden: Antwort mit ABMELDEN', false],
-  ['topic: offers', 'Скидка 20 %. Ответьте СТОП', false],
+  ['topic: offers', 'Stop scrolling! 20% off', true],
   ['topic: offers', '20% off: https://riverside.example/unsubscribe?u=1', false],
   ['topic: offers', '20% off: https://riverside.example/shop', true],
-  ['topic: offers', 'Oferta. Responda BAJA al 1234', false],
-  ['topic: offers', 'Text END to 1234, 20% off', false],
-  ['topic: offers', '20% off. END OF SEASON', true],
-  ['topic: offers', 'Non-stop to Rome, 20% off', true],
 ])('with %j, %j is a marketing text without a way to opt out: %s', async (settings, text, isWarned) => {
   expect((await advice(text, `channel: sms\n${settings}`)).codes).toEqual(isWarned ? ['no-opt-out'] : []);
 });
@@ -97,5 +105,10 @@ test('a button of RCS is a way to opt out, and a messaging app and email are no 
   const button = `${rcs}\ncontent: { buttons: [{ text: Stop, reply: STOP }] }`;
   expect((await advice('20% off', rcs)).codes).toEqual(['no-opt-out']);
   expect((await advice('20% off', button)).codes).toEqual([]);
+  const card = (title: string) => `${rcs}\ncontent: { card: { title: "${title}" } }`;
+  expect((await advice(null, card('20% off'))).codes).toEqual(['no-opt-out']);
+  expect((await advice(null, card('20% off. Reply STOP to end'))).codes).toEqual([]);
+  const template = `${rcs}\ntemplate: { id: spring }\ncontent: { buttons: [{ text: Shop, url: "https://riverside.example" }] }`;
+  expect((await advice(null, template)).codes).toEqual([]);
   expect((await advice('See http://bit.ly/x', 'channel: messaging-app\ntopic: offers')).codes).toEqual([]);
 });
