@@ -106,7 +106,7 @@ export interface Report {
   readonly causes?: readonly ReportedCause[];
 }
 
-export interface RunBefore extends Pick<Totals, 'accepted' | 'rejected' | 'failed'> {
+export interface RunBefore extends Pick<Totals, 'accepted' | 'rejected' | 'failed' | 'skipped'> {
   readonly run: string;
   readonly occurrence: string;
 }

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly cause: string | null;
   /** `9,073 of 20,000 delivered, 177 sent, 1,458 not delivered.` */
   readonly counts: string;
-  /** The API accepted fewer messages than in the run before, and hardly by chance; null: not so, or not known. */
+  /** The API accepted fewer messages than in the run before, or none, and hardly by chance; null: not so, or not known. */
   readonly fall: string | null;
 }
 
@@ -46,14 +46,22 @@ export function acceptedShare({
 const LEAST_FALL = 0.05;
 const LEAST_CHANCE = 0.01;
 
-function fallText({ totals, before }: Judged, say: Formats): string | null {
+function fallText({ state, totals, before }: Judged, say: Formats): string | null {
   if (before === undefined) return null;
-  const [now, then] = [acceptedShare(totals), acceptedShare(before)];
+  // Where rules left all out, there is no share of messages: then it is that of the list.
+  const isEmpty = state !== 'running' && totals.skipped === totals.recipients;
+  const shareOf = (one: Parameters<typeof acceptedShare>[0] & Pick<Totals, 'skipped'>): Sample => {
+    const { part, whole } = acceptedShare(one);
+    return { part, whole: whole + (isEmpty ? one.skipped : 0) };
+  };
+  const [now, then] = [shareOf(totals), shareOf(before)];
   if (now.whole === 0 || then.whole === 0) return null;
   if (then.part / then.whole - now.part / now.whole < LEAST_FALL) return null;
   if ((significanceOf([now, then]).p ?? 1) > LEAST_CHANCE) return null;
   const [took, last] = [now, then].map(({ part, whole }) => `${say.number(part)} of ${say.number(whole)}`);
-  return `The API took ${took} messages, and ${last} in the run before.`;
+  return isEmpty
+    ? `The API took messages for ${took} recipients, and for ${last} in the run before.`
+    : `The API took ${took} messages, and ${last} in the run before.`;
 }
 
 /** Halts by answers that are refusals, or reports of a loss. Any other halt has its cause in its message. */

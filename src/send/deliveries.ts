@@ -17,7 +17,6 @@ import type {
   Outcome,
   OutcomeState,
   StepOutcome,
-  Totals,
   UnmatchedReason,
 } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
@@ -185,9 +184,9 @@ export function cameBack(
   };
 }
 
-function answersIn(ledger: Pick<Ledger, 'steps'>, run: RunRecord): Pick<Totals, 'accepted' | 'rejected' | 'failed'> {
-  const { accepted, rejected, failed } = totalsOf(ledger.steps(run).filter(({ fellBack }) => !fellBack));
-  return { accepted, rejected, failed };
+function answersIn(ledger: Pick<Ledger, 'steps'>, run: RunRecord) {
+  const { accepted, rejected, failed, skipped } = totalsOf(ledger.steps(run).filter(({ fellBack }) => !fellBack));
+  return { accepted, rejected, failed, skipped };
 }
 
 /** The report state of a channel step of an outcome, both by index. */

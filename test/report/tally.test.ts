@@ -148,7 +148,7 @@ describe('schemas/report.schema.json', () => {
       campaign: SPLIT_CAMPAIGN,
       cameBack: {
         ...CAME_BACK,
-        before: { run: 'hello-1', occurrence: 'monday', accepted: 9, rejected: 0, failed: 0 },
+        before: { run: 'hello-1', occurrence: 'monday', accepted: 9, rejected: 0, failed: 0, skipped: 0 },
         unmatched: { environment: 20 },
       },
     });
