@@ -300,10 +300,7 @@ export interface SuppressionStore {
    * a `user` one replaces the old one, another only if there is none. Returns whether the address was not suppressed.
    */
   suppress(address: string, facts: Omit<SuppressEntry, 'address'> & { readonly nowMs: number }): boolean;
-  /**
-   * Removes the entry for a topic ('': for all topics); default: every entry, and an address that failed for good may be
-   * sent to again.
-   */
+  /** Removes the entry for a topic ('': for all topics); default: every entry. */
   unsuppress(address: string, topic?: string | null): boolean;
   suppressions(): Iterable<Suppression>;
   /** Whether a campaign of this topic (null: none) must not send to it. */
@@ -336,6 +333,8 @@ export interface UnreachableStore {
     nowMs: number,
     among?: readonly string[] | null,
   ): ReadonlyMap<string, { readonly failures: number; readonly lastAtMs: number }>;
+  /** A person took the address off the list: failures until now no longer count. Returns whether there were any. */
+  dismissFailures(address: string): boolean;
 }
 
 export interface LedgerUnreachable {

@@ -1,9 +1,7 @@
 import { problem, refuse } from '../errors.ts';
-import { spellingsOf } from '../util/address-form.ts';
 import type { Connection, Value } from './connection.ts';
 import type { SuppressionStore } from './ledger.ts';
 import type { HashEntry, RunRecord, SuppressEntry, Suppression } from './records.ts';
-import { DISMISS } from './unreachable.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -77,12 +75,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   return {
     suppressAll,
     suppress: (address, { nowMs, ...entry }) => suppressAll([{ address, ...entry }], [], nowMs) === 1,
-    unsuppress(address, topic = null) {
-      const isRemoved = addresses.remove(address, topic);
-      if (topic !== null) return isRemoved;
-      const forms = JSON.stringify(spellingsOf(address));
-      return connection.write(0, 1, (now) => connection.statement(DISMISS)(now, forms)) > 0 || isRemoved;
-    },
+    unsuppress: addresses.remove,
     unsuppressHash: hashes.remove,
     *suppressions() {
       for (const [address, facts] of addresses.all()) yield { address, ...facts };

@@ -1,4 +1,4 @@
-import { listedForm } from '../util/address-form.ts';
+import { listedForm, spellingsOf } from '../util/address-form.ts';
 import type { Connection } from './connection.ts';
 import type { UnreachableStore } from './ledger.ts';
 
@@ -16,11 +16,14 @@ export function unreachableStore(connection: Connection): UnreachableStore {
       ]);
       return new Map(found as [string, { failures: number; lastAtMs: number }][]);
     },
+    dismissFailures(address) {
+      const forms = JSON.stringify(spellingsOf(address));
+      return connection.write(0, 1, (now) => connection.statement(DISMISS)(now, forms)) > 0;
+    },
   };
 }
 
-/** A person took the address off the list: what was reported until then no longer counts. */
-export const DISMISS = `UPDATE delivery_reports SET dismissed_at = ?1
+const DISMISS = `UPDATE delivery_reports SET dismissed_at = ?1
   WHERE cause = 'gone' AND dismissed_at IS NULL AND address IN (SELECT value FROM json_each(?2))`;
 
 // A message counts once, however many reports it has: one for each part of a long SMS, for instance, or from the webhook

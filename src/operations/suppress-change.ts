@@ -120,7 +120,7 @@ export interface AddedSuppressions {
 /**
  * `handbill suppress remove`: takes them off the list, and the hashes of them too.
  *
- * @returns how many were removed, and how many were not there
+ * @returns how many were removed, of how many only failures no longer count, and how many were not there
  * @throws HandbillError exit 2 with everything that is no address, or without the key of the hashes; 7 (ledger)
  */
 export async function removeSuppressions(
@@ -131,16 +131,18 @@ export async function removeSuppressions(
   const reading = await projectHere(resolved);
   const named = readAddresses(addresses, countryOf(reading));
   const topic = options.topic === undefined ? null : topicIn(options);
-  const removed = await removeFrom(reading.project, named, topic, resolved, resolved.now());
-  const absent = named.addresses.length + named.hashes.length - removed;
+  const { removed, dismissed } = await removeFrom(reading.project, named, topic, resolved, resolved.now());
+  const absent = named.addresses.length + named.hashes.length - removed - dismissed;
   const unknown =
     removed === 0 && topic !== null && topic !== '' ? unknownTopic(reading.project, topic, resolved.now()) : null;
-  return { removed, absent, ...said(unknown === null ? [] : [unknown]) };
+  return { removed, absent, ...(dismissed === 0 ? {} : { dismissed }), ...said(unknown === null ? [] : [unknown]) };
 }
 
 export interface RemovedSuppressions {
   readonly removed: number;
   readonly absent: number;
+  /** Not on the list, but with permanent failures, which no longer count. Absent: none. */
+  readonly dismissed?: number;
   /** The topic may be misspelt. Absent: there is nothing to say. */
   readonly warnings?: readonly Diagnostic[];
 }
@@ -155,29 +157,34 @@ function unknownTopic(project: Project, topic: string, nowMs: number): Diagnosti
   return noSuchTopic(topic, [...topics].map(shownTopic), message, ['No entry has a topic.', 'Topics on the list']);
 }
 
-/** Returns how many were on the list, in clear or as hashes. */
+/** Returns how many were on the list, in clear or as hashes, and how many others had failures. */
 async function removeFrom(
   project: Project,
   { addresses, hashes }: ReturnType<typeof readAddresses>,
   topic: string | null,
   context: Pick<ResolvedOptions, 'env'>,
   nowMs: number,
-): Promise<number> {
+) {
   // Opened to read first: taking something off a list that does not exist must not make a ledger.
   const existing = openExistingLedger(project.ledger, { nowMs });
-  if (existing === null) return 0;
+  if (existing === null) return { removed: 0, dismissed: 0 };
   const holdsHashes = existing.hashKeyId() !== null;
   existing.close();
   const hasher = holdsHashes && addresses.length > 0 ? await hasherOf(project, context) : null;
   using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   // Without the key it is unknown whether the address is still on the list, as a hash.
   if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
-  const gone = addresses.filter((address) => {
+  const found = { removed: 0, dismissed: 0 };
+  for (const address of addresses) {
     const hashes = hasher === null ? [] : spellingsOf(address).map(hasher.hash);
     const asHash = hashes.filter((hash) => ledger.unsuppressHash(hash, topic)).length > 0;
-    return ledger.unsuppress(address, topic) || asHash;
-  });
-  return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;
+    const isListed = ledger.unsuppress(address, topic) || asHash;
+    const hadFailed = topic === null && ledger.dismissFailures(address);
+    if (isListed) found.removed += 1;
+    else if (hadFailed) found.dismissed += 1;
+  }
+  found.removed += hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;
+  return found;
 }
 
 export const REMOVE_SUPPRESSIONS = {

@@ -126,7 +126,8 @@ async function suppress(site: Site, view: View, form: URLSearchParams): Promise<
     return done(added === 1 ? `${who} is suppressed.` : `${who} was suppressed before.`, to);
   }
   if (what === 'remove') {
-    const { removed } = await removeSuppressions([who], options);
+    const { removed, dismissed } = await removeSuppressions([who], options);
+    if (dismissed === 1) return done(`The permanent failures of ${who} no longer count.`, to);
     return done(removed === 1 ? `${who} is off the list.` : `${who} was not on the list.`, to);
   }
   return { question: removalQuestionPage(view, who, topic || null) };

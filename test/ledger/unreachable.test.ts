@@ -125,10 +125,10 @@ describe('an address that fails for good', () => {
     const three = () => [3, 2, 1].map((ago) => report(0, 'undeliverable', ago));
     const old = three();
     record(ledger, old);
-    expect(ledger.unsuppress(keyOf(0), 'offers')).toBe(false);
-    expect(failing(ledger)).toEqual({ [keyOf(0)]: 3 });
-    expect(ledger.unsuppress(keyOf(0))).toBe(true);
     expect(ledger.unsuppress(keyOf(0))).toBe(false);
+    expect(failing(ledger)).toEqual({ [keyOf(0)]: 3 });
+    expect(ledger.dismissFailures(keyOf(0))).toBe(true);
+    expect(ledger.dismissFailures(keyOf(0))).toBe(false);
     record(ledger, old);
     expect(failing(ledger, { ...RULE, after: 1 })).toEqual({});
     record(ledger, three());

@@ -108,7 +108,11 @@ describe('an address that failed for good three times', () => {
     using here = await givenGone();
     here.campaign('second', '', [ADA]);
     const options = { cwd: here.root, env: {}, now: () => Date.parse(LATER) };
-    expect(await removeSuppressions([ADA, BEN], options)).toEqual({ removed: 1, absent: 1 });
+    expect(await removeSuppressions([ADA, BEN], { ...options, topic: 'offers' })).toMatchObject({
+      removed: 0,
+      absent: 2,
+    });
+    expect(await removeSuppressions([ADA, BEN], options)).toEqual({ removed: 0, dismissed: 1, absent: 1 });
     expect(await previewed(here, 'second', LATER)).toEqual(['send']);
     await reported(here, ADA, ['2026-12-02', '2026-12-03', '2026-12-04'], GONE);
     expect(await previewed(here, 'second', '2026-12-05T09:00:00Z')).toEqual([SKIPPED.replace('11-23', '12-04')]);
@@ -235,7 +239,8 @@ describe('people see it', () => {
     expect(await run('suppress', 'check', ADA, BEN)).toBe(
       `${ADA}: not suppressed\n  unreachable in production: 3 permanent failures, the last on 2026-11-23\n${BEN}: not suppressed\n`,
     );
-    await run('suppress', 'remove', ADA);
+    expect(await run('suppress', 'remove', ADA)).toBe('The permanent failures of 1 address no longer count.\n');
+    expect(await run('suppress', 'remove', ADA)).toBe('0 addresses removed. 1 address was not on the list.\n');
     expect(await run('suppress', 'list')).toBe('No addresses are suppressed.\n');
     expect(await run('person', ADA)).not.toContain('Unreachable');
   });

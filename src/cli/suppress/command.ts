@@ -73,13 +73,19 @@ export function configure(command: Command, context: CommandContext): void {
   });
   const remove = command
     .command('remove <address...>')
-    .description('Takes them and their hashes off the list. Without --topic, unreachable addresses are sent to again.');
+    .description(
+      'Takes them and their hashes off the list. Without --topic, their permanent failures no longer count.',
+    );
   addOptions(remove, REMOVE_FLAGS, context).action(
     async (addresses: readonly string[], given: FlagsOf<typeof REMOVE_FLAGS>) => {
       const options = { ...given, ...optionsHere(context, given.ledger) };
-      const { removed, absent, warnings } = await removeSuppressions(addresses, options);
-      const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
-      await tell(`${plural(removed)} removed.${rest}`, warnings, given, context);
+      const { removed, absent, dismissed = 0, warnings } = await removeSuppressions(addresses, options);
+      const said = [
+        ...(removed > 0 || dismissed === 0 ? [`${plural(removed)} removed.`] : []),
+        ...(dismissed > 0 ? [`The permanent failures of ${plural(dismissed)} no longer count.`] : []),
+        ...(absent > 0 ? [`${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`] : []),
+      ];
+      await tell(said.join(' '), warnings, given, context);
     },
   );
   const list = command
