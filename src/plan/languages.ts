@@ -61,7 +61,7 @@ export function createLanguageCheck({ campaign, columns }: Pick<Plan, 'campaign'
       }
     },
     warnings: (): readonly Diagnostic[] =>
-      asked.flatMap(({ name, at, counts }) => {
+      asked.flatMap(({ name, at, known, counts }) => {
         if (counts.size === 0) return [];
         const own = namesOf(campaign.locale);
         const left = [...counts].filter(([value]) => !own.has(languageOf(value))).sort(([, a], [, b]) => b - a);
@@ -73,9 +73,19 @@ export function createLanguageCheck({ campaign, columns }: Pick<Plan, 'campaign'
           ...(others === 0 ? [] : [`${number(others)} with other values`]),
         ];
         const message = `Of ${number(recipients)} recipients, ${listWithAnd(said)} in the column "${name}" have no variant.`;
-        return [warning('no-variant', message, { at, hint: hintOf(campaign) })];
+        return [warning('no-variant', message, { at, hint: spellingOf(left, known) ?? hintOf(campaign) })];
       }),
   };
+}
+
+/** `it-IT` in the list, and `it` in a condition: case and region count. */
+function spellingOf(left: readonly (readonly [value: string, count: number])[], known: ReadonlySet<string>) {
+  for (const [value] of left) {
+    const same = [...known].find((one) => languageOf(one) === languageOf(value));
+    if (same !== undefined)
+      return `A condition asks for ${show(same)}: write ${show(value)} beside it, or correct the list.`;
+  }
+  return null;
 }
 
 function hintOf({ variants, locale }: Plan['campaign']): string {

@@ -43,6 +43,16 @@ describe('a language without a variant', () => {
     expect(warnings.map(({ message }) => message)).toContain(SAID);
   });
 
+  it('that a condition spells otherwise is to be written there', async () => {
+    for (const value of ['CY', 'cy-GB', 'cy_GB']) {
+      using project = projectOf(WELSH, ['it', 'it', value]);
+      const { diagnostics } = await validate(['hello'], { cwd: project.root });
+      expect(diagnostics.find(({ code }) => code === 'no-variant')?.hint).toBe(
+        `A condition asks for "cy": write "${value}" beside it, or correct the list.`,
+      );
+    }
+  });
+
   it('needs no other text where a variant gives the message of the campaign', async () => {
     expect(await warned(`${WELSH}  - { name: rest, where: { lang: { $in: [it, pt] } } }\n`, LIST)).toEqual([]);
   });
