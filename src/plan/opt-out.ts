@@ -69,7 +69,7 @@ const APART =
 /** ` reply stop to end zzzzz ` for `Reply STOP2END!` */
 function spaced(text: string): string {
   const marked = text
-    // A part of a path may be a word of its own, and a word with hyphens there is another one.
+    // A part of a path may be such a word, but no part of a word with hyphens is.
     .replace(LINK, (link) => `${LINK_HERE}${link.replace(/[-_.]/g, 'x').replace(/[/?&=#]+/g, LINK_HERE)}${LINK_HERE}`)
     .replace(/["“„«「『'‘](\p{L}+)["”“»」』'’]/gu, ' reply $1 ')
     .replace(/[.!](?=\s|$)|[。！\n]/gu, END);
