@@ -6,22 +6,24 @@ import { LINK } from './link.ts';
 const PLAIN: readonly string[] = [
   'unsub|unsuscri|stop ?sms|opt(?:ing)? ?(?:me )?out|optio allan|dad ?danysgrif',
   'abmeld|abbestell|austragen|afmeld|uitschrijv|meld (?:je|u) af|avregistr|avmeld|avanmal|avprenumer|frameld',
-  'desabonn|desinscri|ne plus recevoir|da(?:r\\p{L}*|te) de baja|desuscri|cancelar (?:\\p{L}+ )?suscripcion',
-  'descadastr|cancelar (?:\\p{L}+ )?(?:subscr|inscr|assin)|disiscr|cancella(?:mi|r?ti)(?!\\p{L})|annulla(?:re)? (?:l )?iscrizione',
-  'wypis|z?rezygn|odhlas|leiratkoz|dezabon|odjav|peru tilaus|uyelikten cik|abonelikten cik|unreg|huy dang ky',
+  'desabonn|desinscri|ne plus recevoir|da(?:r\\p{L}*|te) de baja|desuscri',
+  'descadastr|disiscr|cancella(?:mi|r?ti)(?!\\p{L})',
+  'wypis|rezygnacj|zrezygnowac|odhlas|leiratkoz|dezabon|odjav|peru tilaus|uyelikten cik|abonelikten cik|unreg(?!\\p{L})|huy dang ky',
   'отпис|відпис|(?:отказ|отмен)\\p{L}* (?:от )?(?:рассыл|смс|sms|сообщ|реклам)|одјав|διαγραφ|απεγγραφ',
 ];
 /** The same within a word: these languages join words. */
 const PLAIN_WITHIN =
-  'الغاء الاشتراك|لل?الغاء|لايقاف ال(?:رسائل|اعلان)|הסר|退订|退訂|取消订阅|取消訂閱|拒收|受信拒否|配信の?(?:停止|解除)|(?:수신|무료) ?거부';
+  'الغاء الاشتراك|لل?الغاء|لايقاف ال(?:رسائل|اعلان)|להסרה|退订|退訂|取消订阅|取消訂閱|拒收|受信拒否|配信の?(?:停止|解除)|(?:수신|무료) ?거부';
 
 /** Beginnings of words that ask for an answer, before a word of replies: `Reply STOP`; some also after it: `STOP yaz`. */
 const ASKING: readonly string[] = [
   'repl|rply|answer|text|txt|send|sms|msg|antwort|schreib|schick|antwoord|stuur|svar|skicka|repond|envo|envi|respond',
-  'rispond|invia|ateb|anfon|wysl|odpis|odpow|odpov|posl|ответ|отправ|пришл|відпов|надішл|ارسل|اكتب|השב|שלח|回|返信|답장',
+  'rispond|invia|ateb|anfon|wysl|odpis|odpow|odpov|posl|ответ|отправ|пришл|відпов|надішл|ارسل|اكتب|השיב|השב|שלח|回|返信|답장',
   'vastaa|laheta|valasz|kuld|raspun|trimit|απαντ|στειλ|balas|ketik|soan|tra loi',
 ];
 const ASKING_AFTER = 'antwort|senden|schick|schreib|yaz|gonder|と?返信|と?送信';
+/** No reply, but beside a link. */
+const ALSO = ['cancelar suscripción', 'cancelar subscrição', 'cancelar assinatura', 'annulla iscrizione'];
 /** Between them: `to`, `with`, `au`. */
 const SHORT = '[\\p{L}\\p{N}]{1,4}';
 const LINK_HERE = ' zzlink ';
@@ -29,7 +31,7 @@ const LINK_HERE = ' zzlink ';
 const END = ' zzzzz ';
 
 /** Most English texts are not folded. */
-const USUAL = /unsubscribe|opt[ -]?out|\b(?:reply|text|txt) ["']?stop\b/i;
+const USUAL = /unsubscribe|\bopt[ -]?out|\b(?:reply|text|txt) ["']?stop\b/i;
 
 /** @param content - of a rich message; null: it has none */
 export type OptOutFinder = (text: string, content: Json) => boolean;
@@ -41,7 +43,7 @@ export type OptOutFinder = (text: string, content: Json) => boolean;
 export function createOptOutFinder(stopWords: readonly string[]): OptOutFinder {
   const oneOf = (words: readonly string[]): string =>
     `(?:${[...new Set(words.map((word) => spaced(word).trim().replaceAll(' ', ' ?')))].filter((word) => word !== '').join('|')})`;
-  const stop = oneOf([...STOP_WORDS, ...WHOLE_STOP_WORDS, ...stopWords]);
+  const stop = oneOf([...STOP_WORDS, ...WHOLE_STOP_WORDS, ...ALSO, ...stopWords]);
   const said = new RegExp(
     ` (?:${[
       ...PLAIN,

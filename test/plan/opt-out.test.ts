@@ -167,6 +167,12 @@ test.each([
   'Не останавливайтесь! Стоп-цена 99 ₽',
   'セール30%オフ。ストップ高の人気',
   'Stop by for a free check-up',
+  'Adopt outdoor living: 20% off benches',
+  'Unregulated fun: 20% off',
+  'Nie rezygnuj z marzeń! 20% taniej',
+  '20% הנחה על הסרת שיער בלייזר',
+  'Puedes cancelar tu suscripción cuando quieras. 20% menos',
+  'Assine já e cancele quando quiser: cancelar assinatura é grátis',
   '20% off. END OF SEASON',
   'Non-stop to Rome, 20% off',
 ])('%j does not', (text) => {
