@@ -238,11 +238,11 @@ function ofVariables({ channel, variables }: StepMessage, step: Step, at: Positi
     typeof value === 'string' ? [[name, value] as const] : Object.entries(value),
   );
   return texts.flatMap(([name, value]) => {
-    const what = /[\n\r\u2028\u2029]/.test(value)
+    const what = /[\n\r\u0085\u2028\u2029]/.test(value)
       ? 'a line end'
       : /[\t\v\f]/.test(value)
         ? 'a tab'
-        : / {5,}/.test(value)
+        : /\p{Zs}{5,}/u.test(value)
           ? 'more than four blanks in a row'
           : null;
     if (what === null) return [];

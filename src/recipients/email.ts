@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { trimBlanks } from '../util/cell.ts';
 import type { AddressProblem } from './phone.ts';
 
 interface EmailAddress {
@@ -36,14 +37,10 @@ function readPlain(raw: string): EmailAddress | null {
   return { email: lower === domain ? raw : `${raw.slice(0, at)}@${lower}` };
 }
 
-/** Invisible marks at either end that are copied with an address; trim() removes blanks. */
-const INVISIBLE_ENDS =
-  /^[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+|[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+$/g;
-
 function readSpelling(raw: string): EmailAddress | AddressProblem {
   if (raw.length > MAX_CHARACTERS)
     return { problem: `has ${raw.length} characters, and no address has more than ${MAX_ADDRESS}` };
-  const text = unwrap(raw.replace(INVISIBLE_ENDS, ''));
+  const text = unwrap(trimBlanks(raw));
   const wrong = explainShape(text);
   if (wrong !== null) return wrong;
   const at = text.lastIndexOf('@');
@@ -58,9 +55,9 @@ function readSpelling(raw: string): EmailAddress | AddressProblem {
     : { email };
 }
 
-/** The address inside `Name <address>`, where the name cannot be an address too; without `mailto:`. */
+/** The address inside `Name <address>`, where the name cannot be an address too, or in quotes; without `mailto:`. */
 function unwrap(text: string): string {
-  const inner = /^[^<>@]*<([^<>]*)>$/.exec(text)?.[1]?.trim() ?? text;
+  const inner = (/^[^<>@]*<([^<>]*)>$/.exec(text) ?? /^["“”]([^"“”]+@[^"“”]+)["“”]$/.exec(text))?.[1]?.trim() ?? text;
   return /^mailto:/i.test(inner) && !/[%?]/.test(inner) ? inner.slice('mailto:'.length).trim() : inner;
 }
 
@@ -98,28 +95,33 @@ function readDomain(written: string): string | AddressProblem {
   return DOMAIN.test(domain) ? domain : explainDomain(lower, domain);
 }
 
-/** Quotation marks that word processors put in place of `'`. */
-const TYPED_QUOTES = /[‘’‚‛“”„′´]/u;
+/** Quotation marks and dashes that word processors put in place of `'` and `-`. */
+const TYPED_SIGNS = /[\p{Pi}\p{Pf}‚„′´ʹʻʼʽˈ＇…]|(?!-)\p{Pd}/u;
+const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 
 /**
- * Why an address is probably a mistake or hard to deliver to: characters other than ASCII before the `@` (RFC 6531).
- * `problem` follows on "The address"; null: no doubt.
+ * Why an address is probably a mistake or hard to deliver to: letters that only look Latin, characters other than ASCII
+ * before the `@` (RFC 6531). `problem` follows on "The address"; null: no doubt.
  */
 export function doubtAboutEmail(email: string): AddressProblem | null {
-  const local = email.slice(0, email.lastIndexOf('@'));
+  const at = email.lastIndexOf('@');
+  const local = email.slice(0, at);
+  const labels = email.includes('xn--', at) ? domainToUnicode(email.slice(at + 1)).split('.') : [];
+  const mixed = [local, ...labels].find((part) => /\p{Script=Latin}/u.test(part) && OTHER_SCRIPT.test(part));
   const first = /[^\0-\x7f]/u.exec(local)?.[0];
-  if (first === undefined) return null;
-  const quote = TYPED_QUOTES.exec(local)?.[0];
-  if (quote !== undefined) {
-    const problem = `has ${quote} (${codeOf(quote)}) before the "@", where a word processor may have changed an apostrophe`;
-    return { problem, hint: "Type the address again, with ' or without it." };
+  const sign = TYPED_SIGNS.exec(local)?.[0];
+  if (sign !== undefined) {
+    const was = /\p{Pd}|…/u.test(sign) ? 'a hyphen or dots' : 'an apostrophe';
+    const problem = `has ${sign} (${codeOf(sign)}) before the "@", where a word processor may have changed ${was}`;
+    return { problem, hint: `Type the address again, with ${was === 'an apostrophe' ? "'" : '- or .'} or without it.` };
   }
-  const otherScript = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-  const foreign = /\p{Script=Latin}/u.test(local) ? otherScript.exec(local)?.[0] : undefined;
-  if (foreign !== undefined) {
-    const problem = `mixes letters of two alphabets before the "@": ${foreign} (${codeOf(foreign)}) only looks like a Latin one`;
+  if (mixed !== undefined) {
+    const foreign = OTHER_SCRIPT.exec(mixed)?.[0] ?? '';
+    const where = mixed === local ? 'before the "@"' : 'in a name of its domain';
+    const problem = `mixes letters of two alphabets ${where}: ${foreign} (${codeOf(foreign)}) only looks like a Latin one`;
     return { problem, hint: 'Type the address again.' };
   }
+  if (first === undefined) return null;
   const problem = `has ${first} (${codeOf(first)}) before the "@", and only mail servers with SMTPUTF8 take that`;
   return { problem, hint: 'Check it with the person, or ask for another address.' };
 }

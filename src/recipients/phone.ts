@@ -4,6 +4,7 @@ import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
 import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
+import { compared } from '../util/cell.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 interface PhoneNumber {
@@ -203,8 +204,6 @@ function isOfType(e164: string, digits: number, type: NumberType | null): boolea
   return type !== null && (type.lengths & (1 << digits)) !== 0 && type.pattern.test(e164);
 }
 
-/** Invisible marks that are copied with a number. */
-const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 /** Digits and separators: the library reads the same number without the separators. */
 const SPACED = /^\+?[\d ().\-/\u00a0]+$/;
 const NOT_DIGITS = /[^+\d]/g;
@@ -261,13 +260,11 @@ export function isChatId(text: string): boolean {
 }
 
 function tidy(raw: string): string {
-  return raw
-    .replace(INVISIBLE, '')
+  return compared(raw)
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0)) // full width
-    .replace(/\s+/g, ' ')
-    .trim()
     .replace(/^="(.*)"$/, '$1') // a formula that keeps a spreadsheet from changing the number
     .replace(/^['’]/, '') // a mark for the same purpose
+    .replace(/^[“”"](.*)[“”"]$/u, '$1')
     .replace(/^tel: ?/i, '')
     .replace(CHAT_ID, '+$1')
     .replace(/^\(\+(\d+)\)/, '+$1 ');
@@ -276,8 +273,9 @@ function tidy(raw: string): string {
 function askLibrary(text: string, country: CountryCode | null): PhoneNumber | AddressProblem {
   const home = country === null ? {} : { defaultCountry: country };
   const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
-  if (parsed !== undefined && !parsed.isPossible()) {
-    // Messaging apps still write Mexico's +52 1, which the plan no longer has.
+  const isWhole = parsed !== undefined && text.replace(/\D/g, '').startsWith(parsed.countryCallingCode);
+  if (isWhole && !parsed.isPossible()) {
+    // Messaging apps still write Mexico's +52 1, and Benin's numbers without 01, which the plans no longer have.
     const number = listedForm(parsed.number) === parsed.number ? null : readInternational(listedForm(parsed.number));
     if (number !== null) return number;
   }
@@ -307,10 +305,11 @@ const MAX_DIGITS = 15;
 
 function explainShape(text: string): AddressProblem | null {
   if (text === '') return { problem: 'is empty' };
-  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(text)) {
+  const [, fraction, power] = /^[+-]?\d+(?:[.,](\d+))?e[+-]?(\d+)$/i.exec(text) ?? [];
+  if (power !== undefined) {
     return {
       problem: 'is in scientific notation: a spreadsheet turned this number into 4.47701E+11 or the like',
-      hint: `Its last digits are lost. ${AS_TEXT}`,
+      hint: `${(fraction?.length ?? 0) < Number(power) ? 'Its last digits are lost. ' : ''}${AS_TEXT}`,
     };
   }
   if (/^\+?\d{7,}[.,]0+$/.test(text)) {

@@ -396,7 +396,7 @@ function hasQuote(field: string): boolean {
 }
 
 function isFormula(field: string): boolean {
-  return field.startsWith('="');
+  return field.includes('="') || field.startsWith('=');
 }
 
 interface Source {

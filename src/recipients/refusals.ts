@@ -1,5 +1,6 @@
 import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
+import { TEXT_FORMULA } from '../util/csv.ts';
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
@@ -19,7 +20,7 @@ interface FieldScan {
 }
 
 interface FieldFault {
-  readonly kind: 'stray-quote' | 'after-quote' | 'unclosed-quote';
+  readonly kind: 'stray-quote' | 'after-quote' | 'unclosed-quote' | 'blank-before-quote' | 'formula';
   readonly offset: number;
 }
 
@@ -48,7 +49,7 @@ export function scanFields(text: string, delimiter: string): FieldScan {
     } else {
       end = at;
       while (!isFieldEnd(text, end, delimiter)) {
-        if (text[end] === '"') return stopped('stray-quote', end);
+        if (text[end] === '"') return stopped(strayKind(text.slice(at, end)), end);
         end += 1;
       }
       fields.push(text.slice(at, end));
@@ -58,13 +59,19 @@ export function scanFields(text: string, delimiter: string): FieldScan {
   }
 }
 
-/** `="0740"` without quotes around it, as exporters write it to keep a zero; null: something else. */
+const FORMULA = new RegExp(TEXT_FORMULA, 'uy');
+
+/** `="0740"` without quotes around it; null: something else. */
 function formulaAt(text: string, at: number, delimiter: string): string | null {
-  if (text[at] !== '=' || text[at + 1] !== '"') return null;
-  const close = text.indexOf('"', at + 2);
-  if (close === -1 || !isFieldEnd(text, close + 1, delimiter)) return null;
-  const formula = text.slice(at, close + 1);
+  FORMULA.lastIndex = at;
+  const [formula = ''] = FORMULA.exec(text) ?? [];
+  if (formula === '' || !isFieldEnd(text, at + formula.length, delimiter)) return null;
   return /[\r\n]/.test(formula) || formula.includes(delimiter) ? null : formula;
+}
+
+function strayKind(before: string): FieldFault['kind'] {
+  if (/^\s*=/.test(before)) return 'formula';
+  return before.trim() === '' ? 'blank-before-quote' : 'stray-quote';
 }
 
 function isFieldEnd(text: string, at: number, delimiter: string): boolean {
@@ -99,12 +106,16 @@ export function syntaxFault(record: RecordText, cut: boolean): Diagnostic | null
 
 const FAULTS = {
   'stray-quote': 'A quote is inside a value that does not begin with one.',
+  'blank-before-quote': 'A blank is before the quote with which a value begins.',
+  formula: 'A quote is inside a formula of a spreadsheet that does not begin with one.',
   'after-quote': 'After the closing quote of a value comes something other than the delimiter or the end of the row.',
   'unclosed-quote': 'A quoted value begins here, and the file ends before its closing quote.',
 } as const satisfies Record<FieldFault['kind'], string>;
 
 const HINTS = {
   'stray-quote': 'Put the whole value in quotes and write each quote inside it twice: "5"" screen".',
+  'blank-before-quote': 'Remove the blank, or write it inside the quotes: a value begins right behind the delimiter.',
+  formula: 'Put the whole formula in quotes and write each quote inside it twice: "=""07, 40""". Or export its value.',
   'after-quote': 'Write each quote inside a quoted value twice, and nothing between the last quote and the delimiter.',
   'unclosed-quote': 'Close the value with a quote. A quote inside a value is written twice.',
 } as const satisfies Record<FieldFault['kind'], string>;

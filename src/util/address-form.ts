@@ -11,18 +11,20 @@ export function listedForm(address: string): string {
 
 /**
  * Spellings of one phone: with and without the ninth digit of mobiles in Brazil, whose numbers begin with 6 to 9; with
- * and without the 9 for calls to mobiles from abroad in Argentina; with and without the 1 of Mexico, in use until 2019.
+ * and without the 9 for calls to mobiles from abroad in Argentina; with and without the 1 of Mexico, in use until 2019,
+ * and the 01 of Benin, in use since 2024.
  */
 const SPELLINGS: readonly { readonly toFirst: Respelling; readonly toOther: Respelling }[] = [
   { toFirst: [/^\+55(\d\d)([6-9]\d{7})$/, '+55$19$2'], toOther: [/^\+55(\d\d)9([6-9]\d{7})$/, '+55$1$2'] },
   { toFirst: [/^\+54([1-3]\d{9})$/, '+549$1'], toOther: [/^\+549([1-3]\d{9})$/, '+54$1'] },
   { toFirst: [/^\+521(\d{10})$/, '+52$1'], toOther: [/^\+52(\d{10})$/, '+521$1'] },
+  { toFirst: [/^\+229(\d{8})$/, '+22901$1'], toOther: [/^\+22901(\d{8})$/, '+229$1'] },
 ];
 
 type Respelling = readonly [pattern: RegExp, spelling: string];
 
 function respell(number: string, way: 'toFirst' | 'toOther'): string | null {
-  if (!number.startsWith('+5')) return null;
+  if (!/^\+(?:5|229)/.test(number)) return null;
   const found = SPELLINGS.find((one) => one[way][0].test(number))?.[way];
   return found === undefined ? null : number.replace(...found);
 }

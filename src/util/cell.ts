@@ -4,7 +4,7 @@ import { onDemand } from './on-demand.ts';
 
 /** Shown as part of the character before them, such as an emoji or a flag. */
 const SELECTORS = String.raw`\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0000}-\u{e01ef}`;
-const UNSEEN = String.raw`[\s\p{Cc}\p{DI}\u2800\ufff9-\ufffb]`;
+const UNSEEN = String.raw`[\s\p{Cc}\p{DI}\u2800\ufff9-\ufffc]`;
 /** The joiners of Indian and Arabic letters and of emoji are spelling; behind any other character they are nothing. */
 const JOINERS = String.raw`(?<![\p{M}\p{sc=Arab}\p{sc=Syrc}\p{ExtPict}])[\u200c\u200d]`;
 const HIDDEN = String.raw`(?![\s\u200c\u200d${SELECTORS}])${UNSEEN}|${JOINERS}`;
@@ -12,8 +12,8 @@ const onlyBlanks = onDemand(() => new RegExp(`^${UNSEEN}*$`, 'u'));
 /* Made with the first such cell: a pattern with classes of Unicode takes 0.1 ms to make. */
 const allHidden = onDemand(() => new RegExp(HIDDEN, 'gu'));
 const blankBefore = onDemand(() => new RegExp(String.raw`^(?:\s|${HIDDEN})$`, 'u'));
-/** The character before is needed to judge a joiner. */
-const blankBehind = onDemand(() => new RegExp(String.raw`^[^]?(?:\s|${HIDDEN})$`, 'u'));
+/** The character before is needed to judge a joiner. A non-joiner at the end separates nothing. */
+const blankBehind = onDemand(() => new RegExp(String.raw`^[^]?(?:\s|\u200c|${HIDDEN})$`, 'u'));
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 /** Nothing but white space and characters that cannot be seen. */
@@ -49,7 +49,7 @@ export function comparedPart(text: string): string {
 
 /** As `comparedPart`, without blanks at the ends: keys, names of columns, and cells in conditions are compared by it. */
 export function compared(text: string): string {
-  return PLAIN.test(text) ? text : comparedPart(text).trim();
+  return PLAIN.test(text) ? text : trimBlanks(comparedPart(text));
 }
 
 export type Damage = 'error-value' | 'no-value' | 'scientific';
@@ -73,9 +73,12 @@ export function damageOf(cell: string): Damage | null {
   if (cell.length > LONGEST_WORDS || !MAY_BE_DAMAGED.test(cell)) return null;
   const text = compared(cell);
   if (SCIENTIFIC.test(text)) return 'scientific';
-  if (ERROR_VALUES.has(text.toUpperCase()) || /^(?:#{3,}|err:5\d\d)$/i.test(text)) return 'error-value';
-  // Two columns that were joined give `undefined undefined`.
-  return NO_VALUES.has(text) || text.split(' ').every((word) => NO_VALUES.has(word)) ? 'no-value' : null;
+  if (ERROR_VALUE.test(text) || ERROR_WORDS.has(text.toUpperCase())) return 'error-value';
+  if (NO_VALUES.has(text) || NO_DATE.test(text) || NO_OBJECT.test(text)) return 'no-value';
+  if (EMPTY_WORDS.has(/^[([<{](.+)[)\]>}]$/u.exec(text.toLowerCase())?.[1] ?? '')) return 'no-value';
+  // Columns that were joined give `undefined undefined`, and a calculation `$NaN`.
+  const all = [text.split(' '), text.match(/[\p{L}\p{N}]+/gu) ?? [text]];
+  return all.some((words) => words.every((word) => NO_VALUES.has(word))) ? 'no-value' : null;
 }
 
 /** Nothing that a person wrote: blank, an error value, or a word for no value. */
@@ -86,31 +89,41 @@ export function holdsNothing(cell: string): boolean {
 }
 
 const ALPHANUMERIC = /^[A-Za-z0-9]+$/;
-const LONGEST_WORDS = 48;
+const LONGEST_WORDS = 60;
 /** The first characters of the words below, and digits. */
-const MAY_BE_DAMAGED = /^[\s\p{Cc}\p{DI}]*[#\dENnu<([\\+-]/u;
-/** Excel and pandas write long numbers so; an id such as `4e10` is something else. */
-const SCIENTIFIC = /^[+-]?\d(?:[.,]\d+)?e[+-]\d{2,3}$/i;
+const MAY_BE_DAMAGED = /^[\s\p{Cc}\p{DI}]*[#\dEINSUnu<([{\\$€£%+-]|\.\.\.$|:5\d\d\s*$/u;
+/** Excel, pandas and Java write long numbers so; an id such as `4e10` is something else. */
+const SCIENTIFIC = /^[+-]?(?:\d(?:[.,]\d+)?e[+-]\d{2,3}|\d[.,]\d+e\d{1,3})$/i;
 
 /** Exact, because people are called Null and Nan. */
 const NO_VALUES: ReadonlySet<string> = new Set([
-  ...['NULL', 'null', '(null)', '(NULL)', '<null>', '<NULL>', '[null]', '[NULL]', '\\N', '<nil>', 'None', '<NA>'],
-  ...['NaN', 'nan', '-nan', 'NaT', 'undefined', '[object Object]', 'N/A', 'n/a'],
-  // Days that are none, or before all calendars: an empty cell that was formatted as a date.
-  ...['00/01/1900', '00.01.1900', '0/1/1900', '1/0/1900', '01/00/1900', '1900-01-00', '00-Jan-00', '00-Jan-1900'],
-  ...['0000-00-00', '0000-00-00 00:00:00', '01/01/0001 00:00:00', '0001-01-01 00:00:00', '0001-01-01T00:00:00'],
+  ...['NULL', 'null', '\\N', 'None', 'NaN', 'nan', 'NaT', 'undefined', 'Undefined', 'UNDEFINED', 'N/A', 'n/a', '<NA>'],
+  ...['Loading...', 'Invalid Date', 'Invalid date', 'Invalid DateTime'],
 ]);
 
-/** The error values of Excel, Google Sheets and LibreOffice, in their languages. */
-const ERROR_VALUES: ReadonlySet<string> = new Set(
-  `#N/A #N/A! #NA #REF! #VALUE! #NAME? #DIV/0! #NULL! #NUM! #ERROR! #SPILL! #CALC! #FIELD! #BLOCKED! #BUSY! #CONNECT!
-  #UNKNOWN! #EXTERNAL! #PYTHON! #TIMEOUT! #DATA! #GETTING_DATA #NV #BEZUG! #WERT! #ZAHL! #ÜBERLAUF! #KALK! #FELD!
-  #VALEUR! #NOM? #NOMBRE! #NUL! #PROPAGATION! #¡VALOR! #¡REF! #¿NOMBRE? #¡NUM! #¡NULO! #¡DIV/0! #VALOR! #NOMBRE? #NULO!
-  #N/D #N/D! #RIF! #VALORE! #NOME? #NULLO! #NÚM! #NB #N/B #VERW! #WAARDE! #NAAM? #DEEL/0! #GETAL! #LEEG! #SAKNAS!
-  #SAKNAS #REFERENS! #VÄRDEFEL! #NAMN? #DIVISION/0! #OGILTIGT! #I/T #REFERENCE! #VÆRDI! #VERDI! #NAVN? #PUUTTUU!
-  #PUUTTUU #VIITTAUS! #ARVO! #NIMI? #JAKO/0! #LUKU! #TYHJÄ! #ADR! #ARG! #NAZWA? #DZIEL/0! #LICZBA! #ZERO!
-  #NENÍ_K_DISPOZICI #ODKAZ! #HODNOTA! #NÁZEV? #DĚLENÍ_NULOU! #ČÍSLO! #HIÁNYZIK #HIV! #ÉRTÉK! #NÉV? #ZÉRÓOSZTÓ! #SZÁM!
-  #NULLA! #Н/Д #ССЫЛКА! #ЗНАЧ! #ИМЯ? #ДЕЛ/0! #ЧИСЛО! #ПУСТО! #YOK #BAŞV! #DEĞER! #AD? #SAYI/0! #SAYI! #BOŞ!`
+/** In brackets they say that a cell is empty, as pivot tables and reports write it. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(
+  (
+    'nil,none,empty,blank,unset,unknown,not set,not provided,no data,no value,leer,vide,vacío,en blanco,vuoto,vazio,' +
+    'em branco,leeg,tomma,tyhjä,puste,prázdné,boş,пусто,空白'
+  ).split(','),
+);
+
+/** Days that are none, or before all calendars: an empty cell that was formatted as a date, and zero of a database. */
+const NO_DATE =
+  /^(?:0000-00-00|00[./]00[./]0000|0001-01-01|0?1([./-])0?1\1(?:0001)|1900-01-00|0?0([./-])(?:0?1|Jan)\2(?:19)?00|0?1\/0?0\/(?:19)?00|1899-12-3[01][T ].*|3[01]([./])12\3 ?1899|12\/3[01]\/1899)(?:[T ].*)?$/u;
+/** Values of programs that were written as a text. */
+const NO_OBJECT =
+  /^(?:\[object \w+\]|System\.[A-Z_][\w.`[\]]*|\[?L?java\.[\w.;$]+(?:@[\da-f]+)?|%!\w\(.*\)|-?1\.#\w+)$/;
+
+/** In the languages of Excel, Google Sheets and LibreOffice: `#REF!`, `#¿NOMBRE?`, `#ДЕЛ/0!`, `Err:502`, a column too narrow. */
+const ERROR_VALUE =
+  /^(?:#[¡¿]?\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_/]+[!?]|#\p{Lu}{1,2}\/\p{Lu}|#N\/A .*|#{3,}|(?:[Ee]rr(?:or|eur|o)?|Fehler|Fejl|Fel|Feil|Fout|Virhe|Chyba|Błąd|Hiba|Hata|Ошибка|Помилка|エラー|错误|錯誤):5\d\d)$/u;
+
+/** Those that end in no sign, and those of databases in small letters. */
+const ERROR_WORDS: ReadonlySet<string> = new Set(
+  `#NA #NV #NB #SAKNAS #PUUTTUU #HIÁNYZIK #YOK #NENÍ_K_DISPOZICI #NEDOSTUPNÝ #GETTING_DATA #REF #VALUE #NAME #DIV/0 #NULL
+  #ERROR #SPILL #DELETED #ERROR! #DELETED! #VALUE! #NAME? #NUM! #TYPE! #FUNC! #NAN`
     .normalize('NFC')
     .split(/\s+/),
 );

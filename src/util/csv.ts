@@ -30,12 +30,14 @@ export function unguardCell(value: string): string {
 /** `="0740"` is 0740. In a file of handbill it takes off the `'` in front, and a value that was a formula stays one. */
 export function cellOf(written: string, isEscaped: boolean): string {
   const value = isEscaped ? unguardCell(written) : written;
-  if (value !== written || !written.startsWith('="')) return value;
-  const text = FORMULA.exec(written)?.[1];
+  if (value !== written || !MAY_BE_FORMULA.test(written)) return value;
+  const text = new RegExp(`^${TEXT_FORMULA}$`, 'u').exec(written)?.[1];
   return text === undefined ? written : text.replaceAll('""', '"');
 }
 
-const FORMULA = /^="((?:[^"]|"")*)"$/;
+const MAY_BE_FORMULA = /^ *=/;
+/** A formula that gives a text, as exporters write it to keep a zero: `="0740"`, `=T("0740")`. */
+export const TEXT_FORMULA = String.raw` *= *(?:T\()?"((?:[^"]|"")*)"\)? *`;
 
 // A value that itself begins with `'=` gets a second one: otherwise reading it back would lose the first. The pattern
 // is made from a string because it has to name control characters.

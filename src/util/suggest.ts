@@ -39,7 +39,18 @@ export function didYouMean(word: string, candidates: Iterable<string>): { hint?:
   const all = [...candidates];
   const candidate = nearest(word, all);
   const meant = candidate === null ? all.filter((one) => one.startsWith(`${word}-`)) : [candidate];
-  return meant.length === 0 ? {} : { hint: `Did you mean ${meant.map((one) => `"${one}"`).join(' or ')}?` };
+  if (meant.length === 0) return {};
+  return { hint: `Did you mean ${meant.map((one) => `"${one}"`).join(' or ')}?${oddCharacter(word, meant[0] ?? '')}` };
+}
+
+/** Names a character that only looks like one of the other word; nothing where both words are in another script. */
+function oddCharacter(...words: readonly [word: string, meant: string]): string {
+  const odd = words.map((word) => /(?![\p{ASCII}\p{Script=Latin}\p{M}])./u.exec(word)?.[0]);
+  const [of = '', character] =
+    odd[0] === undefined ? [words[1], odd[1]] : [words[0], odd[1] === undefined ? odd[0] : undefined];
+  if (character === undefined) return '';
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return ` The "${character}" in "${of}" is U+${code}.`;
 }
 
 /** Whether a word is another one, but for one or two letters. */

@@ -1,4 +1,4 @@
-import { trimBlanks, yamlName } from './cell.ts';
+import { compared, yamlName } from './cell.ts';
 import { escapePattern } from './escape.ts';
 
 /* Milliseconds are since 1970. Days in the zone of a campaign are in plan/calendar.ts. */
@@ -50,7 +50,7 @@ export function readMoment(text: string): Moment | null {
 }
 
 function offsetMs(zone: string): number | null {
-  if (/^(?:z|utc)$/i.test(zone)) return 0;
+  if (/^[a-z]/i.test(zone)) return 0;
   const hours = Number(zone.slice(1, 3));
   const minutes = Number(zone.slice(3).replace(':', '') || '0');
   // ISO 8601 has no upper limit, but real offsets are between -12:00 and +14:00.
@@ -78,7 +78,7 @@ const MONTH_NAMES = 'january february march april may june july august september
 
 const DAY = /^(?!00)[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const MOMENT =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:(?:[Tt](?=[0-9]{2})| )([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?)?$/;
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:(?:[Tt](?=[0-9]{2})| )([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)(?:\[[A-Za-z_+/-]+\])?)?)?$/;
 /** The one spelling in campaign files, flags and lists. */
 const INSTANT = /^(?!00).{10}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 const HTTP_DATES = [
@@ -258,7 +258,9 @@ const FIELDS = {
   h: { part: 'half', digits: '(?:0?[1-9]|1[0-2])', short: true, example: '9' },
   mm: { part: 'minute', digits: '[0-9]{2}', short: false, example: '30' },
   ss: { part: 'second', digits: '[0-9]{2}', short: false, example: '15' },
-  a: { part: 'noon', digits: '[AaPp]\\.?[Mm]\\.?', short: false, example: 'AM' },
+  SSS: { part: 'fraction', digits: '[0-9]{3}', short: false, example: '250' },
+  SSSSSS: { part: 'fraction', digits: '[0-9]{6}', short: false, example: '250000' },
+  a: { part: 'noon', digits: '[AaPp]\\.?\\s?[Mm]\\.?', short: false, example: 'AM' },
 } as const;
 
 type Letters = keyof typeof FIELDS;
@@ -308,14 +310,17 @@ export function readDateFormat(pattern: string): CellFormat | { readonly problem
   }
   if (parts.includes('second') && !hasHour) return { problem: 'has seconds without an hour', hint: LETTERS };
   const expression = new RegExp(`^${source}$`, 'u');
-  return { pattern, example, plain: (cell) => toIso(expression.exec(trimBlanks(cell))?.groups) };
+  return { pattern, example, plain: (cell) => toIso(expression.exec(compared(cell))?.groups) };
 }
 
 /** For `21/11/2026`, the setting of the column in the campaign file. Null: it does not look like a date. */
 export function dateHint(column: string, cell: string): string | null {
-  const text = cell.trim();
+  const text = compared(cell);
   const [format, other] = formatsOf(text);
-  if (format === undefined) return NAMED_MONTH.test(text) ? OTHER_NAMES : sheetDayHint(text);
+  if (format === undefined) {
+    if (NAMED_ZONE.test(text)) return ZONE;
+    return SHORT_YEAR.test(text) ? YEAR : NAMED_MONTH.test(text) ? OTHER_NAMES : sheetDayHint(text);
+  }
   const or = other === undefined ? '' : `, or \`format: ${other}\` if the month is first`;
   const declared = `\`recipients.columns: { ${yamlName(column)}: { type: date, format: ${format} } }\``;
   return `If the column writes its dates so, say it: ${declared}${or}.`;
@@ -323,12 +328,15 @@ export function dateHint(column: string, cell: string): string | null {
 
 /** Spreadsheets count days from 1899-12-30. Five digits reach from 1927 to 2173. */
 function sheetDayHint(text: string): string | null {
-  if (!/^[1-9][0-9]{4}(?:\.[0-9]+)?$/.test(text)) return null;
-  const day = iso((Math.floor(Number(text)) - 25_569) * DAY_MS).slice(0, 10);
+  if (!/^[1-9][0-9]{4}(?:[.,][0-9]+)?$/.test(text)) return null;
+  const day = iso((Number.parseInt(text, 10) - 25_569) * DAY_MS).slice(0, 10);
   return `${text} may be ${day}, as the number of days that a spreadsheet counts. Format the column as a date (yyyy-mm-dd) there, and save the list again.`;
 }
 
 const NAMED_MONTH = /^(?=.*\p{L}{3})(?=.*\b[0-9]{1,2}\b).*\b[0-9]{4}\b/u;
+const NAMED_ZONE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+ ?(?!\[?[AaPp]\.?\s?[Mm]\b)\[?[A-Za-z]/u;
+const ZONE = 'A zone is written as an offset: 2026-11-21T09:00:00+01:00 or 2026-11-21T08:00:00Z.';
+const SHORT_YEAR = /^[0-9]{1,2}([/.-])(?:[0-9]{1,2}|\p{L}{3,4})\1[0-9]{2}(?![0-9])/u;
 const OTHER_NAMES =
   'English names of months can be read, and no names of days. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.';
 
@@ -348,7 +356,10 @@ function formatsOf(text: string): readonly string[] {
   if (nameFirst === undefined)
     dates.push(`d. ${named} yyyy`, ...[' ', '-', '/'].map((between) => ['d', named, 'yyyy'].join(between)));
   else dates.push(`${named} d yyyy`, `${named} d, yyyy`);
-  const patterns = dates.map((date) => date + timePattern(name === '' ? time : (NAMED_DATE.exec(text)?.[3] ?? '')));
+  const patterns = [
+    ...OTHER_FORMATS,
+    ...dates.map((date) => date + timePattern(name === '' ? time : (NAMED_DATE.exec(text)?.[3] ?? ''))),
+  ];
   return patterns.filter((pattern) => {
     const format = readDateFormat(pattern);
     const iso = 'problem' in format ? null : format.plain(text);
@@ -356,21 +367,27 @@ function formatsOf(text: string): readonly string[] {
   });
 }
 
+/** Of SAP, iCalendar and DB2, and of East Asia. */
+const OTHER_FORMATS = [
+  ...['yyyyMMdd', 'yyyyMMddHHmmss', "yyyyMMdd'T'HHmmss", 'yyyy-MM-dd-HH.mm.ss', 'yyyy-MM-dd-HH.mm.ss.SSSSSS'],
+  ...['yyyy-MM-dd HH.mm.ss', 'yyyy年M月d日', 'yyyy년 M월 d일', 'yyyy. M. d.'],
+];
+
 function timePattern(time: string): string {
-  const [, between = '', hour = '', seconds, half] = TIME.exec(time) ?? [];
+  const [, between = '', hour = '', seconds, fraction = '', half] = TIME.exec(time) ?? [];
   if (hour === '') return '';
   const letter = half === undefined ? 'H' : 'h';
   const isTwo = hour.length > 1 && (half === undefined || hour.startsWith('0'));
-  return `${between}${isTwo ? letter + letter : letter}:mm${seconds === undefined ? '' : ':ss'}${half?.replace(/\S+/u, 'a') ?? ''}`;
+  return `${between}${isTwo ? letter + letter : letter}:mm${seconds === undefined ? '' : ':ss'}${fraction.replaceAll(/[0-9]/g, 'S')}${half?.replace(/\S.*/u, 'a') ?? ''}`;
 }
 
-const SHEET_DATE = /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})((?:,? )[0-9].*)?$/u;
+const SHEET_DATE = /^([0-9]{1,4})([/.-] ?)([0-9]{1,2})\2([0-9]{1,4})\.?((?:,? )[0-9].*)?$/u;
 const NAMED_DATE = /^(?:[0-9]{1,2}(?:[ /-]|\. )|(?=(\p{L})))(\p{L}{3,9})[ /-][0-9 ,/-]{4,9}?((?:,? )[0-9]{1,2}:.*)?$/u;
-const TIME = /^(,? )([0-9]{1,2}):[0-9]{2}(:[0-9]{2})?(\s?[AaPp]\.?[Mm]\.?)?$/u;
+const TIME = /^(,? )([0-9]{1,2}):[0-9]{2}(:[0-9]{2})?(\.[0-9]{3}(?:[0-9]{3})?)?(\s?[AaPp]\.?\s?[Mm]\.?)?$/u;
 
 const LETTERS =
-  "Letters: yyyy, MM, M or MMM (Nov), dd or d, and for a time of day HH or H, mm and ss, or h with a (PM). Put other letters in single quotes: d 'de' M.";
-const YEAR = 'Write yyyy, and the years in the list with four digits.';
+  "Letters: yyyy, MM, M or MMM (Nov), dd or d, and for a time of day HH or H, mm, ss and SSS, or h with a (PM). Put other letters in single quotes: d 'de' M.";
+const YEAR = 'Write the years in the list with four digits, and yyyy in the format.';
 
 function toIso(groups: Readonly<Record<string, string>> | undefined): string | null {
   if (groups === undefined) return null;

@@ -28,7 +28,7 @@ export const STOP_WORDS: readonly string[] = [
   ...words('הסר, הסירו, הסרה'),
   ...words('إلغاء الاشتراك, أوقف, إيقاف'),
   ...words('退订, 退訂, 取消订阅, 取消訂閱, 拒收, 配信停止, ストップ, 수신거부'),
-  ...words('unreg, berhenti, huỷ đăng ký, từ chối'),
+  ...words('unreg, berhenti, huỷ đăng ký, từ chối, لغو11'),
 ];
 
 /** These opt out only as a whole text, because other sentences begin with them: `cancel my order`, `end of May`. */
@@ -38,14 +38,15 @@ export const WHOLE_STOP_WORDS: readonly string[] = [
     'cancel all, end all, quit all, cancel subscription, end subscription, no more, no more messages, no more texts',
   ),
   ...words('aufhören, aufhoeren, kündigen, keine nachrichten mehr, keine sms mehr'),
-  ...words('baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
+  ...words('baja, darse de baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
   ...words('sair, remover, pare'),
   ...words('ferma, annulla, cancella, basta messaggi, opzeggen, geen berichten meer'),
   ...words('sluta, avsluta, stans, poistu, peruuta, anuluj, zrušit, atura'),
   ...words('ret, iptal, çıkış, отмена, διακοπή'),
   ...words('הפסק, توقف, إلغاء, قف, لغو'),
   ...words('停止, 取消, 解除, 退会, 退會, 중지, 그만, หยุด, ยกเลิก, बंद, बंद करो, रोकें'),
-  ...words('itigil, staak, atsisakau, atteikties, loobun'),
+  ...words('itigil, ihinto, tigil, staak, atsisakau, atteikties, loobun, poista, ondoa, ndalo, 거부'),
+  ...words('বন্ধ, বন্ধ করুন, بند کرو, நிறுத்து, ఆపు, બંધ'),
 ];
 
 /** These opt in again, as a whole text only. `YES` is not among them: it answers too many questions. */
@@ -78,7 +79,20 @@ const REVIEW_WORDINGS: readonly string[] = [
   ...words('ne plus recevoir, plus de messages, plus de sms, pas intéressé, mauvais numéro, rgpd'),
   ...words('no quiero recibir, no me interesa, número equivocado, no más mensajes, borrar mi, quién es'),
   ...words('não quero receber, número errado, não tenho interesse, non voglio ricevere, numero sbagliato'),
+  ...words('keine werbung, nicht belästigen, no quiero más, no más mensajes, não quero mais, delete me, lösch mich'),
+  ...words('supprimez moi, ne me contactez, laissez moi, déjeme en paz, lasciatemi, не беспокоить, не присылайте'),
   ...words('geen interesse, verkeerd nummer, inte intresserad, fel nummer, nie chcę, не пишите, больше не'),
+];
+
+/** Beginnings of words about an opt-out that no list has: `abgemeldet`, `désabonnez-moi`, `отпиши`. */
+const STEMS: readonly string[] = [
+  ...words(
+    'unsubscri, abgemeld, abbestell, désabonn, désinscri, desuscri, descadastr, disiscri, afgemeld, uitgeschrev',
+  ),
+  ...words(
+    'uitschrij, avprenum, avanmäl, avregistr, rezygn, wypisać, wypisz, odhlás, odhlaš, odjav, leiratkoz, dezabon',
+  ),
+  ...words('отпис, отпиш, останови, відпис, отказ, διαγρα, διέγρα, להסיר'),
 ];
 
 /** Beginnings of curses: their senders hardly want more messages. A censored word (`f***`) counts as well. */
@@ -149,9 +163,17 @@ export function foldLetters(text: string): string {
   // Within a word: `don't` and `dont` are one.
   const bare = seen.replace(/(?<=[\p{L}\p{N}])['’‘`ʼ]+(?=[\p{L}\p{N}])/gu, '');
   // First to capitals, so that `ß` is `ss` and a dotless `ı` an `i`; neither depends on the locale of the process.
-  const oneCase = bare.toUpperCase().toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+  const latin = bare.replace(/[\p{L}\p{N}]+/gu, (word) =>
+    /\p{Script=Latin}/u.test(word) ? word.replace(LOOKALIKES, (letter) => LATIN[LIKE.indexOf(letter)] ?? letter) : word,
+  );
+  const oneCase = latin.toUpperCase().toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC');
   return oneCase.replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
 }
+
+/** Letters that only look Latin, in a word with some that are: `SТОР`. */
+const LIKE = 'АаВЕеЅѕІіКМНОоРрСсТтУуХхΑΒΕΖΗΙΚΜΝΟοΡΤΥΧ';
+const LATIN = 'AaBEeSsIiKMHOoPpCcTtYyXxABEZHIKMNOoPTYX';
+const LOOKALIKES = new RegExp(`[${LIKE}]`, 'gu');
 
 /** Format characters, variation selectors, the frame of a keycap, the line that stretches Arabic words. */
 const UNSEEN = /\p{Cf}|\u{34f}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]|\u{20e3}|\u{640}/gu;
@@ -181,7 +203,7 @@ const SPELLINGS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'gu');
  * The meaning of a reply, by words only and without guessing:
  *
  * 1. A text of only opt-out words opts out. So does a short text (three words) whose first word is clear: `STOP
- * spring-sale`. A `please` around either changes nothing.
+ * spring-sale`, and a text whose first line is such a word alone. A `please` around them changes nothing.
  * 2. A text that is only an opt-in word opts in.
  * 3. A text that contains such a word, or a wording that may mean it, is for a person to read: `please don't stop`. So
  * is a short text with a slip in the word (`STOPNOW`, `sotp`), and a curse.
@@ -190,6 +212,12 @@ const SPELLINGS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'gu');
  */
 export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWords'>): ReplyMeaning {
   const { clear, first } = wordsOf(stopWords);
+  const [line = '', below] = withoutQuotation(text)
+    .trimStart()
+    .split(/[\r\n]+/u, 2);
+  // Whatever a phone, a mail program or the person writes below it.
+  const { tokens: alone } = withoutPoliteness(foldText(line));
+  if (below !== undefined && alone.length > 0 && !VISIT.test(below) && consistsOf(alone, first)) return 'opt-out';
   const folded = foldText(withoutQuotation(text));
   const { tokens } = folded;
   if (tokens.length === 0) return STOP_SIGNS.test(text) ? 'review' : 'answer';
@@ -230,7 +258,7 @@ const known = onDemand(() => {
     messages: fold(MESSAGE_WORDS),
     /** As they occur in a text, with a space around each token. */
     wordings: [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldText(wording).tokens)),
-    sworn: [...fold(CURSES)],
+    beginnings: [...fold([...CURSES, ...STEMS])],
   };
 });
 
@@ -278,7 +306,7 @@ const MOST_REPEATED = 20;
 
 /** `opt out of this`, `STOP spring-sale-2026`: after the word, at most two more. `Stop by` is a visit. */
 function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string>): boolean {
-  if (tokens[0] === 'stop' && (tokens[1] === 'by' || tokens[1] === 'over')) return false;
+  if (tokens[0] === 'stop' && VISIT.test(tokens[1] ?? '')) return false;
   for (let count = 1; count <= Math.min(MOST_TOKENS, tokens.length); count++) {
     if (!list.has(tokens.slice(0, count).join(''))) continue;
     const [last, rest] = [words[count - 1], words.slice(count)];
@@ -287,17 +315,19 @@ function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string
   return false;
 }
 
+const VISIT = /^(?:by|over)\b/i;
+
 function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boolean {
   for (let i = 0; i < tokens.length; i++) {
-    for (let count = 1; count <= 2; count++) {
+    for (let count = 1; count <= Math.min(MOST_TOKENS, tokens.length - i); count++) {
       const word = tokens.slice(i, i + count).join('');
       if (first.has(word) || isUnspaced(word, first)) return true;
     }
   }
   const text = spaced(tokens);
-  const { wordings, sworn, clear, messages } = known();
+  const { wordings, beginnings, clear, messages } = known();
   if (wordings.some((wording) => text.includes(wording))) return true;
-  if (tokens.some((token) => sworn.some((curse) => token.startsWith(curse)))) return true;
+  if (tokens.some((token) => beginnings.some((start) => token.startsWith(start)))) return true;
   return tokens.some((token) => clear.has(token)) && tokens.some((token) => messages.has(token));
 }
 
@@ -310,6 +340,7 @@ function isSlip(tokens: readonly string[], first: ReadonlySet<string>): boolean 
     if (token.startsWith(word) && !ORDINARY.test(token)) return true;
     if (onceEach(token) === onceEach(word) || isSwapped(token, word)) return true;
   }
+  if (first.has(token.replaceAll(DIGIT_LETTERS, (digit) => (digit === '0' ? 'o' : 's')))) return true;
   return WITH_DIGITS.test(token) && known().clear.has(token.replace(WITH_DIGITS, ''));
 }
 
@@ -317,6 +348,7 @@ const MOST_SLIP_TOKENS = 3;
 const SHORTEST_SLIP = 4;
 const ORDINARY = /^stop(?:s|p?ed|p?ers?|p?ing|pages?|overs?|watch|gap|lights?|cock)$/;
 const WITH_DIGITS = /\d+$/;
+const DIGIT_LETTERS = /[05]/g;
 
 /** `sttooop` as `stop`. */
 function onceEach(word: string): string {

@@ -58,6 +58,7 @@ describe('blanks at the ends of values', () => {
     ['a soft hyphen', 'Ada\u00ad', 'U+00AD'],
     ['a control', '\u001fAda', 'U+001F'],
     ['a Hangul filler', 'Ada\u3164', 'U+3164'],
+    ['the mark of an object', '\ufffcAda', 'U+FFFC'],
   ])('%s is warned about once, with the first line; `trim` leaves it out', async (_, cell, code) => {
     const found = await preview(rows('Bo', cell, cell), 'Hi {{name}}, hello');
     const padded = found.said.filter((one) => one.startsWith('blank-ends'));
@@ -79,7 +80,7 @@ describe('blanks at the ends of values', () => {
     expect(unused.said).toEqual([]);
   });
 
-  it.each(['\u200b\u200b', '\u2060', '"\u001f"', '\u00ad', '\u3000\u200e', '\u2800'])(
+  it.each(['\u200b\u200b', '\u2060', '"\u001f"', '\u00ad', '\u3000\u200e', '\u2800', '\ufffc'])(
     'a cell of %j is empty',
     async (cell) => {
       const found = await preview(rows(cell), 'Hi {{name}}');
@@ -127,6 +128,8 @@ describe('words for no value', () => {
     '#NV',
     '#¡REF!',
     '#Н/Д',
+    ...['#ΤΙΜΗ!', '#Δ/Υ', '#¡DESBORDAMIENTO!', '#DESPEJAR!', '#ПЕРЕНОС!', '#СТОЙНОСТ!', '#ІМ’Я?', '#N/A N/A', '#Error'],
+    ...['Err:502', 'Fehler:502', 'Ошибка:502'],
   ];
 
   it.each(ERRORS)('%s refuses the row whose message shows it', async (cell) => {
@@ -148,6 +151,18 @@ describe('words for no value', () => {
     '[object Object]',
     '00/01/1900',
     'undefined undefined',
+    ...[
+      '$NaN',
+      'NaN-NaN-NaN',
+      'Invalid Date',
+      '(blank)',
+      '(Leer)',
+      '(en blanco)',
+      '<none>',
+      'Loading...',
+      '%!s(<nil>)',
+    ],
+    ...['[object Undefined]', 'System.String[]', '-1.#IND', '30/12/1899', '01.01.0001 00:00:00'],
   ])('%s is warned about once', async (cell) => {
     const found = await preview(rows('Ada', cell, cell), 'Hi {{name}}');
     expect(found.said).toEqual([
@@ -167,7 +182,10 @@ describe('words for no value', () => {
   it('is a value where the column is said to hold it, and in names that people have', async () => {
     const said = 'columns: { name: { values: [None, Some], required: true } }';
     expect((await preview(rows('None'), "{{#if (eq name 'None')}}a{{/if}}", said)).texts).toEqual(['a']);
-    const found = await preview(rows('Null', 'Nan', 'NA', 'Nona', '#1'), 'Hi {{name}}');
+    const found = await preview(
+      rows('Null', 'Nan', 'NA', 'Nona', '#1', '#SALE', '(Tom)', 'Room:502', 'Wait...', '1900-01-01', '#BLACK_FRIDAY'),
+      'Hi {{name}}',
+    );
     expect(found.said).toEqual([]);
   });
 
@@ -181,6 +199,7 @@ describe('words for no value', () => {
   it.each([
     ['1.23457E+15', 'a number in scientific notation whose last digits a spreadsheet dropped'],
     ['1E+15', 'a number in scientific notation whose last digits a spreadsheet dropped'],
+    ['1.23457E15', 'a number in scientific notation whose last digits a spreadsheet dropped'],
     ['1,23457e+15', 'a number in scientific notation whose last digits a spreadsheet dropped'],
     ['#REF!', 'an error value of a spreadsheet'],
     ['NULL', 'a word for no value'],
@@ -207,6 +226,9 @@ describe('formulas that keep a zero', () => {
     ['with a sign', '="+42 7"', '+42 7'],
     ['with quotes inside', '"=""5"""" screen"""', '5" screen'],
     ['empty', '=""', ''],
+    ['without, with quotes inside', '="5"" screen"', '5" screen'],
+    ['between blanks', ' = "0042" ', '0042'],
+    ['of T', '=T("0042")', '0042'],
   ])('%s are the value', async (_, cell, value) => {
     const found = await preview(`msisdn,name,b\n="07400123456",${cell},x\n`, '<{{#if name}}{{name}}{{/if}}>{{b}}');
     expect([found.texts, found.said]).toEqual([[`<${value}>x`], []]);
@@ -220,12 +242,13 @@ describe('formulas that keep a zero', () => {
   });
 
   it.each([
-    ['a quote inside', 'a"b', 2],
-    ['something behind it', '="0042"x', 2],
-    ['a delimiter inside', '="00,42"', 2],
-  ])('%s is a fault of the list still', async (_, cell, line) => {
+    ['a quote inside', 'a"b', 'A quote is inside a value'],
+    ['something behind it', '="0042"x', 'A quote is inside a formula'],
+    ['a delimiter inside', '="00,42"', 'A quote is inside a formula'],
+    ['a blank before a quote', ' "0042"', 'A blank is before the quote'],
+  ])('%s is a fault of the list still', async (_, cell, words) => {
     const found = await preview(`msisdn,name\n07400123456,${cell}\n07400123457,Bo\n`, 'Hi {{name}}');
-    expect(found.said[0]).toMatch(new RegExp(`^csv-syntax:${line} A quote is inside a value`));
+    expect(found.said[0]).toMatch(new RegExp(`^csv-syntax:2 ${words}`));
   });
 });
 

@@ -155,6 +155,14 @@ describe('the hint for dates that are not ISO 8601', () => {
     ['21-11-2026 09:30', 'dd-MM-yyyy HH:mm'],
     ['2026/11/21', 'yyyy/MM/dd'],
     ['2026-1-2', 'yyyy-M-d'],
+    ['20261121', 'yyyyMMdd'],
+    ['20261121093000', 'yyyyMMddHHmmss'],
+    ['2026-11-21-09.30.00.000000', 'yyyy-MM-dd-HH.mm.ss.SSSSSS'],
+    ['21/11/2026 09:30:00.000', 'dd/MM/yyyy HH:mm:ss.SSS'],
+    ['21/11/2026 9:30:00 a. m.', 'dd/MM/yyyy h:mm:ss a'],
+    ['21. 11. 2026', 'dd. MM. yyyy'],
+    ['2026年11月21日', 'yyyy年M月d日'],
+    ['Nov 21 2026  9:30AM', 'MMM d yyyy h:mma'],
   ])('names the formats that read %s', (cell, ...formats) => {
     const [first = '', second] = formats;
     const or = second === undefined ? '' : `, or \`format: ${second}\` if the month is first`;
@@ -163,12 +171,16 @@ describe('the hint for dates that are not ISO 8601', () => {
     for (const pattern of formats) expect(formatOf(pattern).plain(cell)).not.toBeNull();
   });
 
-  test.each(['31/02/2026', '21/11/26', '21/11-2026', 'soon', '', '0042', '13/13/2026'])(
-    'names none for "%s"',
-    (cell) => {
-      expect(dateHint('due', cell)).toBeNull();
-    },
-  );
+  test.each([
+    ['21/11/26', /four digits/],
+    ['21-NOV-26 09.30.00 AM', /four digits/],
+    ['2026-11-21 09:30:00 EST', /offset/],
+    ['2026-11-21T09:30:00[Europe/London]', /offset/],
+  ])('of "%s" says what is missing', (cell, words) => expect(dateHint('due', cell)).toMatch(words));
+
+  test.each(['31/02/2026', '21/11-2026', 'soon', '', '0042', '13/13/2026'])('names none for "%s"', (cell) => {
+    expect(dateHint('due', cell)).toBeNull();
+  });
 
   test.each([
     ['21 Nov 2026', 'd MMM yyyy'],

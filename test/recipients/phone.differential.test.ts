@@ -28,9 +28,11 @@ const networks = Object.keys(metadata.nonGeographic);
 function oracle(raw: string, country: CountryCode | null) {
   const options = country === null ? {} : { defaultCountry: country };
   const first = parsePhoneNumberFromString(raw, { extract: false, ...options });
-  // Mexico's +52 1 is read as +52.
-  const old = first?.isPossible() === false && /^\+521\d{10}$/.test(first.number);
-  const parsed = old ? parsePhoneNumberFromString(`+52${first.number.slice(4)}`) : first;
+  // The +52 1 of Mexico is read as +52, and +229 of Benin without its 01 as with it.
+  const isWhole = first !== undefined && raw.replace(/\D/g, '').startsWith(first.countryCallingCode);
+  const today = first?.number.replace(/^\+521(\d{10})$/, '+52$1').replace(/^\+229(\d{8})$/, '+22901$1');
+  const isOld = isWhole && !first.isPossible() && today !== first.number;
+  const parsed = isOld ? parsePhoneNumberFromString(today ?? '') : first;
   if (parsed === undefined || !parsed.isPossible() || parsed.number.length > 16) return null;
   const assigned = parsed.isValid();
   if (!raw.startsWith('+') && !assigned && parsed.nationalNumber.length < 7) return null;

@@ -73,6 +73,9 @@ const READ: readonly Case[] = [
   ["a ' that keeps the number", 'GB', "'07400123456", '+447400123456', 'GB'],
   ['the 1 of Mexican mobiles, as messaging apps write it', null, '+52 1 55 1234 5678', '+525512345678', 'MX'],
   ['the same without a plus', 'MX', '5215512345678', '+525512345678', 'MX'],
+  ['a number of Benin without 01, as messaging apps write it', null, '+22997123456', '+2290197123456', 'BJ'],
+  ['a unit separator in front, as exporters write it to keep a zero', 'GB', '\u001f07400123456', '+447400123456', 'GB'],
+  ['quotes around it', 'GB', '“07400123456”', '+447400123456', 'GB'],
   ['a Brazilian mobile without its ninth digit', null, '+551187654321', '+551187654321', 'BR', false],
   ['15 digits', null, '+491512345678901', '+491512345678901', 'DE', false],
 ];

@@ -42,6 +42,7 @@ test.each<[label: string, one: string, other: string]>([
   ['Argentina', '+5491123456789', '+541123456789'],
   ['Argentina, long area code', '+5492966412345', '+542966412345'],
   ['Mexico', '+525512345678', '+5215512345678'],
+  ['Benin', '+2290197123456', '+22997123456'],
 ])('%s: two spellings are one phone', (_, one, other) => {
   expect(listedForm(one)).toBe(one);
   expect(listedForm(other)).toBe(one);

@@ -140,6 +140,12 @@ describe('what a reply means', () => {
           'STOP\n\nSent from my iPhone',
           'Stop Sent from my Galaxy',
           'stop\r\nGet Outlook for iOS',
+          ...[
+            'STOP\n\nส่งจาก iPhone ของฉัน',
+            'Stop\n\nMit freundlichen Grüßen\nAda',
+            'SТОР',
+            'STOP\nDikirim dari iPhone saya',
+          ],
         ],
         ...['Stopp\n\nVon meinem iPhone gesendet', 'arrêt\nEnvoyé de mon iPhone', 'BAJA\nEnviado desde mi Samsung'],
         ...['стоп\nОтправлено с iPhone', 'basta messaggi\nInviato da iPhone', 'stop\nVerzonden vanaf mijn iPhone'],
@@ -159,6 +165,16 @@ describe('what a reply means', () => {
       'slips and curses',
       'review',
       [
+        ...[
+          'st0p',
+          '5top',
+          'quiero darme de baja',
+          'ich möchte abgemeldet werden',
+          'Désabonnez-moi',
+          'отпиши',
+          'delete me',
+        ],
+        ...['Stop\nby at three?', 'No\nstop'],
         ...['STOP1', 'STOPNOW', 'Stop2quit', 'stopit', 'STOPALLMESSAGES', 'END2', 'UNSUBSCRIBENOW', 'please stopnow'],
         ...['sotp', 'stpo', 'TSOP', 'sttooop', 'unsbuscribe', 'sotp texting me', 'abmedlen'],
         ...[
@@ -304,6 +320,7 @@ describe('what a reply means', () => {
           '*ok*',
           '**great**',
           'yes\nSent from my iPhone',
+          ...['Thank you\nAda', 'Cancel\nmy order', 'No, más tarde', 'остановка', 'баланд', 's0 good', '5 tops'],
           'stopwatch',
           'weekend2',
           'begin with A',
