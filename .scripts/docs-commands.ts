@@ -1,6 +1,6 @@
 /** docs/commands.md: the help of every command. */
 import { Command } from 'commander';
-import { COMMANDS, type CommandEntry } from '../src/cli/table.ts';
+import { COMMANDS, commandModule } from '../src/cli/table.ts';
 import { EXIT } from '../src/errors.ts';
 import type { CommandContext } from '../src/operations/context.ts';
 import { block, page, table } from './docs-markdown.ts';
@@ -74,9 +74,9 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
   doctor: READS,
 };
 
-async function commandSection(entry: CommandEntry): Promise<string> {
+async function commandSection(entry: (typeof COMMANDS)[number]): Promise<string> {
   const command = new Command(entry.name).exitOverride();
-  (await entry.load()).configure(command, QUIET);
+  (await commandModule(entry.name)).configure(command, QUIET);
   const statuses = (STATUSES[entry.name] ?? ['done', 'refused']).map((name) => `\`${EXIT[name]}\``);
   const summary = `${entry.summary[0]?.toUpperCase()}${entry.summary.slice(1)}.`;
   const own = partsOf(command, `handbill ${entry.name}`);

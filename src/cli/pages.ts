@@ -15,7 +15,6 @@ const DOCS = new URL('../../docs/', import.meta.url);
 /** The pages of docs/, with its recipes and the details of its guides, by name. */
 export const guides = onDemand((): readonly Page[] => pagesIn(['', 'recipes/', 'reference/']));
 
-/** One for each provider that comes with handbill. */
 export function providerPages(): readonly Page[] {
   return pagesIn(['providers/']);
 }

@@ -8,7 +8,7 @@ import { fill } from '../util/table.ts';
 import { version } from '../util/version.ts';
 import { boundMemory } from './shared/memory.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
-import { COMMANDS, type CommandEntry, overview } from './table.ts';
+import { COMMANDS, commandModule, overview } from './table.ts';
 
 /** Throws `usage` (exit 2) for a command line that it does not understand. */
 export async function runProgram(asked: readonly string[], given: CommandContext): Promise<void> {
@@ -62,7 +62,8 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   const telemetry = frameTelemetry(program, context);
   const chosen = args.find((arg) => !arg.startsWith('-'));
   const entry = COMMANDS.find((command) => command.name === chosen);
-  for (const one of entry?.needsAll === true ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
+  // The words of all commands are completed.
+  for (const one of entry?.name === 'completion' ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
     await configure(program, one, telemetry.context);
   }
   LEDGER_WARNINGS.subscribe(hear);
@@ -133,9 +134,9 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
   return program;
 }
 
-async function configure(program: Command, entry: CommandEntry, context: CommandContext): Promise<void> {
+async function configure(program: Command, entry: (typeof COMMANDS)[number], context: CommandContext): Promise<void> {
   const command = program.commands.find((one) => one.name() === entry.name);
   if (command === undefined) return;
-  (await entry.load()).configure(command, context);
+  (await commandModule(entry.name)).configure(command, context);
   if (entry.guide !== undefined) command.addHelpText('after', `\nGuide: handbill help guide ${entry.guide}`);
 }

@@ -13,7 +13,6 @@ export interface PlayedSide {
   readonly nameOf: (file: string) => string | null;
 }
 
-/** @param timeZone - zone of the days */
 export function compareDays(
   before: PlayedSide,
   after: PlayedSide,

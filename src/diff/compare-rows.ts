@@ -13,19 +13,23 @@ interface Rows {
   readonly words: readonly string[];
 }
 
-/** Arrays are indexed by the position of the key. */
-interface SideRows {
-  decision: Uint8Array;
-  /** 1 and up: the position of the variant in the campaign; 0: none. */
-  variant: Uint8Array;
-  row: Uint32Array;
-  /** Hash of the message of step 0 (or of all variants that are possible), and of the fallbacks. */
-  first: Float64Array;
-  rest: Float64Array;
-  to: Uint32Array;
-  /** Hashes of cells: `columns` for each key. */
-  cells: Uint32Array;
+/** Arrays are indexed by the position of the key; `stride`: columns for each. */
+function arraysOf(capacity: number, stride: number) {
+  return {
+    decision: new Uint8Array(capacity),
+    /** 1 and up: the position of the variant in the campaign; 0: none. */
+    variant: new Uint8Array(capacity),
+    row: new Uint32Array(capacity),
+    /** Hash of the message of step 0 (or of all variants that are possible), and of the fallbacks. */
+    first: new Float64Array(capacity),
+    rest: new Float64Array(capacity),
+    to: new Uint32Array(capacity),
+    /** Hashes of cells. */
+    cells: new Uint32Array(capacity * stride),
+  };
 }
+
+type SideRows = ReturnType<typeof arraysOf>;
 
 export type Gatherer = ReturnType<typeof createGatherer>;
 
@@ -107,33 +111,17 @@ export function createGatherer(
 
 function createSide(stride: number) {
   let capacity = FIRST_CAPACITY;
-  const side: SideRows & { reserve(position: number): void } = {
-    decision: new Uint8Array(capacity),
-    variant: new Uint8Array(capacity),
-    row: new Uint32Array(capacity),
-    first: new Float64Array(capacity),
-    rest: new Float64Array(capacity),
-    to: new Uint32Array(capacity),
-    cells: new Uint32Array(capacity * stride),
-    reserve(position) {
+  const side = {
+    ...arraysOf(capacity, stride),
+    reserve(position: number): void {
       if (position < capacity) return;
       while (position >= capacity) capacity *= 2;
-      side.decision = grown(Uint8Array, side.decision, capacity);
-      side.variant = grown(Uint8Array, side.variant, capacity);
-      side.row = grown(Uint32Array, side.row, capacity);
-      side.first = grown(Float64Array, side.first, capacity);
-      side.rest = grown(Float64Array, side.rest, capacity);
-      side.to = grown(Uint32Array, side.to, capacity);
-      side.cells = grown(Uint32Array, side.cells, capacity * stride);
+      const larger = arraysOf(capacity, stride);
+      for (const name of Object.keys(larger) as (keyof SideRows)[]) larger[name].set(side[name]);
+      Object.assign(side, larger);
     },
   };
   return side;
-}
-
-function grown<T extends Uint8Array | Uint32Array | Float64Array>(make: new (size: number) => T, old: T, size: number) {
-  const larger = new make(size);
-  larger.set(old);
-  return larger;
 }
 
 /** Everything of a message except its address, which is compared separately. */

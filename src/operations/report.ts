@@ -21,7 +21,7 @@ import { readPriceList } from '../plan/estimate.ts';
 import { createReferences } from '../plan/expand.ts';
 import { spelled } from '../providers/reference.ts';
 import { countFeedback, type Feedback } from '../report/deliveries.ts';
-import { END_OPTIONS, endOf } from '../report/ends.ts';
+import { END_TABLE, endOf } from '../report/ends.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';
 import type { SentAs } from '../report/next-steps.ts';
@@ -64,7 +64,7 @@ export const OUTCOME_FILTERS = {
     flag: '--end <words...>',
     says: 'only recipients with this end, which their outcome and delivery reports give together',
     kind: 'words',
-    choices: Object.values(END_OPTIONS),
+    choices: Object.values(END_TABLE).map(({ option }) => option),
     without: 'all',
   },
   inputs: {
@@ -325,7 +325,7 @@ export function isChosen(row: Outcome, { outcomes, deliveries, ends, inputs }: R
   return (
     outcomes?.includes(row.outcome) !== false &&
     deliveries?.includes(row.delivery ?? 'none') !== false &&
-    ends?.includes(END_OPTIONS[endOf(row)]) !== false &&
+    ends?.includes(END_TABLE[endOf(row)].option) !== false &&
     (inputs === undefined || inputsOf(row).some((version) => inputs.includes(version)))
   );
 }

@@ -8,7 +8,6 @@ export interface ReportColumn<T> extends Omit<ItemColumn<T>, 'cell'> {
   cell(item: T, formats: Formats): string;
 }
 
-/** A column of numbers. */
 export function figures<T>(title: string, least: number, of: (item: T) => number): ReportColumn<T> {
   return { title, align: 'right', least, cell: (item, { number }) => number(of(item)) };
 }

@@ -5,42 +5,21 @@ import type { Formats } from './locale.ts';
 
 export type End = keyof Ends;
 
-/** Words for people, in the order in which they ask; outcomes and reasons of the ledger are one level down. */
-export const END_WORDS: Readonly<Record<End, string>> = {
-  delivered: 'delivered',
-  sent: 'sent',
-  notDelivered: 'not delivered',
-  unclear: 'unclear',
-  notSent: 'not sent',
-  waits: 'waiting',
-  notTried: 'not tried yet',
-};
+/** In the order in which people ask. Outcomes and reasons of the ledger are one level down. */
+export const END_TABLE = {
+  delivered: { words: 'delivered', option: 'delivered', means: '' },
+  sent: { words: 'sent', option: 'sent', means: 'no final delivery report yet' },
+  notDelivered: { words: 'not delivered', option: 'not-delivered', means: 'refused, not posted, or reported as lost' },
+  unclear: { words: 'unclear', option: 'unclear', means: 'may have it: no usable answer came' },
+  notSent: { words: 'not sent', option: 'not-sent', means: 'left out by a rule' },
+  waits: { words: 'waiting', option: 'waiting', means: 'a rule or the API says later' },
+  notTried: { words: 'not tried yet', option: 'not-tried', means: '' },
+} as const satisfies Readonly<Record<End, Readonly<Record<'words' | 'option' | 'means', string>>>>;
 
-/** As options spell them. */
-export const END_OPTIONS = {
-  delivered: 'delivered',
-  sent: 'sent',
-  notDelivered: 'not-delivered',
-  unclear: 'unclear',
-  notSent: 'not-sent',
-  waits: 'waiting',
-  notTried: 'not-tried',
-} as const satisfies Readonly<Record<End, string>>;
-
-export const ENDS = Object.keys(END_WORDS) as readonly End[];
-
-export const END_MEANINGS: Readonly<Record<End, string>> = {
-  delivered: '',
-  sent: 'no final delivery report yet',
-  notDelivered: 'refused, not posted, or reported as lost',
-  unclear: 'may have it: no usable answer came',
-  notSent: 'left out by a rule',
-  waits: 'a rule or the API says later',
-  notTried: '',
-};
+export const ENDS = Object.keys(END_TABLE) as readonly End[];
 
 /** By the answer alone, before any report. */
-export const END_OF: Readonly<Record<OutcomeState, End>> = {
+const END_OF: Readonly<Record<OutcomeState, End>> = {
   accepted: 'sent',
   rejected: 'notDelivered',
   failed: 'notDelivered',
@@ -100,7 +79,7 @@ export function endsText(ends: Ends, recipients: number, say: Formats, rules = '
   const some = ENDS.filter((end) => ends[end] > 0);
   if (some.length === 0) return say.count(recipients, 'recipient');
   const partOf = (end: End, i: number): string =>
-    `${say.number(ends[end])}${i === 0 ? ` of ${say.number(recipients)}` : ''} ${END_WORDS[end]}`;
+    `${say.number(ends[end])}${i === 0 ? ` of ${say.number(recipients)}` : ''} ${END_TABLE[end].words}`;
   return some.map((end, i) => partOf(end, i) + (end === 'notSent' && rules !== '' ? ` (${rules})` : '')).join(', ');
 }
 

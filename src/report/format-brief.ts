@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
-import { END_WORDS, ENDS, type End, endsOf } from './ends.ts';
+import { END_TABLE, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps, type SentAs } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
@@ -71,12 +71,12 @@ function firstLine(report: Report, now: string, formats: Formats, room: number):
   const took = report.state === 'running' || ms === null ? null : formats.duration(ms);
   const state = took === null ? word : `${word} ${report.state === 'finished' ? 'in' : 'after'} ${took}`;
   const first: End = ends.delivered > 0 ? 'delivered' : 'sent';
-  const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_WORDS[first]}`;
+  const must = `: ${state} - ${now}${number(ends[first])} of ${number(totals.recipients)} ${END_TABLE[first].words}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
   const most = Math.max(NAMES_LEAST, room - must.length);
   const head = names.length <= most ? names : `${names.slice(0, most - 3)}...`;
   const others = MOST_URGENT.flatMap((end) =>
-    end === first || ends[end] === 0 ? [] : [`${number(ends[end])} ${END_WORDS[end]}`],
+    end === first || ends[end] === 0 ? [] : [`${number(ends[end])} ${END_TABLE[end].words}`],
   );
   return joined(head + must, others, ', ', room);
 }

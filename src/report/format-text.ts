@@ -3,7 +3,7 @@ import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
 import { displayWidth, indentedLines, proseWidth, table, wrap } from '../util/table.ts';
 import { figures, type ReportColumn, reportTable } from './columns.ts';
-import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf } from './ends.ts';
+import { END_TABLE, ENDS, type End, endOf, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
@@ -54,7 +54,6 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
   yield sections.filter((section) => section !== '').join('\n');
 }
 
-/** The name of the run and what became of it. */
 function header({ report, width, formats, verdict, postedNow, paint }: Page): string {
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const names = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
@@ -70,7 +69,6 @@ function about({ report, width, formats, paint }: Page): string {
   return lines.map((line) => `${paint('dim', line)}\n`).join('');
 }
 
-/** Counts and causes as sentences. */
 function said({ report, width, formats, verdict }: Page): string {
   const lines = causeLines(report.causes ?? [], SHORT_CAUSES, formats);
   const causes = lines.length === 0 ? '' : paragraph(`Causes: ${lines.join('; ')}`, width);
@@ -94,7 +92,7 @@ function ends({ report, formats, width, causes, paint }: Page): string {
     const share = formats.percent(counts[end], totals.recipients);
     const bar = '█'.repeat(Math.round((BAR * counts[end]) / totals.recipients));
     return lines.map((line, i) =>
-      i > 0 ? ['', '', '', '', line] : [END_WORDS[end], formats.number(counts[end]), share, bar, line],
+      i > 0 ? ['', '', '', '', line] : [END_TABLE[end].words, formats.number(counts[end]), share, bar, line],
     );
   });
   if (rows.length === 0) return `  ${formats.count(totals.recipients, 'recipient')}\n`;
@@ -117,7 +115,7 @@ function endLines(report: Report, end: End, most: number, formats: Formats): rea
   const codes = outcomes.map((outcome) =>
     reasonCounts(report, outcome, formats, (reason) => endOf({ outcome, reason }) === end),
   );
-  return [codes.filter((code) => code !== '').join(', ') || END_MEANINGS[end]];
+  return [codes.filter((code) => code !== '').join(', ') || END_TABLE[end].means];
 }
 
 function steps(page: Page): string {
@@ -208,7 +206,6 @@ const END_STYLES: Readonly<Record<End, Style>> = {
   notTried: 'yellow',
 };
 
-/** One line for each step. */
 export function stepsTable(
   steps: readonly StepTotals[],
   { width, currency = null, formats = PLAIN }: Pick<ReportOptions, 'width' | 'currency' | 'formats'>,

@@ -86,7 +86,6 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
   };
 }
 
-/** With one decimal. Only nothing is 0%, and only everything is 100%. */
 export function percent(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0%';
   if (part === whole) return '100%';

@@ -127,7 +127,6 @@ const LEFT: Readonly<Record<NonNullable<RehearsedOccurrence['left']>, string>> =
   superseded: 'is left unfinished, because a later instant is due',
 };
 
-/** How many people would get more than the limit. */
 export function peopleWords({ most }: Rehearsal, formats: Formats): string {
   if (most === undefined || most.people === 0)
     return `No person gets more than ${formats.number(most?.limit ?? 0)} messages`;

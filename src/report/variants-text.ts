@@ -68,27 +68,36 @@ export function significanceWords({ variants = [], significance }: Pick<Report, 
     : `The variants differ by more than chance would make them, "${best ?? ''}" ${verb} ${most}: ${figure}.`;
 }
 
-const OFTEN = { few: 'reports or replies came back', more: 'more often', most: 'most often' };
+const OFTEN = {
+  few: 'reports or replies came back',
+  more: 'more often',
+  most: 'most often',
+  whole: 'accepted messages',
+};
 
-const COMPARED: Readonly<
-  Record<WinnerMetric, { readonly [Part in 'few' | 'what' | 'verb' | 'more' | 'most']: string }>
-> = {
+type Compared = Readonly<Record<'few' | 'what' | 'verb' | 'more' | 'most' | 'whole' | 'part', string>>;
+
+/** `whole` and `part` are of a share: `8 of 198 accepted messages replied to`. */
+const COMPARED: Readonly<Record<WinnerMetric, Compared>> = {
   accepted: {
     few: 'recipients were accepted or rejected',
     what: 'what the API accepts',
     verb: 'is accepted',
     more: 'more often',
     most: 'most often',
+    whole: 'recipients',
+    part: 'accepted',
   },
-  delivered: { ...OFTEN, what: 'deliveries', verb: 'is delivered' },
-  read: { ...OFTEN, what: 'how many read it', verb: 'is read' },
-  replied: { ...OFTEN, what: 'replies', verb: 'is replied to' },
+  delivered: { ...OFTEN, what: 'deliveries', verb: 'is delivered', part: 'delivered' },
+  read: { ...OFTEN, what: 'how many read it', verb: 'is read', part: 'read' },
+  replied: { ...OFTEN, what: 'replies', verb: 'is replied to', part: 'replied to' },
   optedOut: {
-    few: OFTEN.few,
+    ...OFTEN,
     what: 'opt-outs',
     verb: 'is followed by an opt-out',
     more: 'less often',
     most: 'least often',
+    part: 'opted out after',
   },
 };
 
@@ -124,7 +133,7 @@ function reasonOf(winner: WinnerDecision, formats: Formats): string {
 
 /** `"A" 8 of 198 delivered messages replied to (4.0%), "B" ...`, in the order of the campaign. */
 function sharesOf({ by, shares }: WinnerDecision, { number, percent }: Formats): string {
-  const [whole, part] = WORDS[by ?? 'accepted'];
+  const { whole, part } = COMPARED[by ?? 'accepted'];
   return shares
     .map((share, i) => {
       const of = `${number(share.part)} of ${number(share.whole)}${i === 0 ? ` ${whole}` : ''}`;
@@ -132,11 +141,3 @@ function sharesOf({ by, shares }: WinnerDecision, { number, percent }: Formats):
     })
     .join(', ');
 }
-
-const WORDS: Readonly<Record<WinnerMetric, readonly [whole: string, part: string]>> = {
-  accepted: ['recipients', 'accepted'],
-  delivered: ['accepted messages', 'delivered'],
-  read: ['accepted messages', 'read'],
-  replied: ['accepted messages', 'replied to'],
-  optedOut: ['accepted messages', 'opted out after'],
-};

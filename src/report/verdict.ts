@@ -1,5 +1,5 @@
 import type { HaltRule, Report, Totals } from '../model.ts';
-import { END_WORDS, endsOf, endsText } from './ends.ts';
+import { END_TABLE, endsOf, endsText } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { pauseText } from './pause-words.ts';
 import { type Sample, significanceOf } from './variants.ts';
@@ -72,7 +72,7 @@ function causeText({ causes = [], state, halt }: Judged, say: Formats): string |
   if (top?.cause == null || (next !== undefined && top.count === 1)) return null;
   const isOther = state === 'halted' && halt !== null && !BY_REFUSALS.has(halt.rule);
   if (isOther && (top.outcome === 'rejected' || top.outcome === 'accepted')) {
-    const word = top.outcome === 'rejected' ? 'refused' : END_WORDS.notDelivered;
+    const word = top.outcome === 'rejected' ? 'refused' : END_TABLE.notDelivered.words;
     return `Also ${word} (${say.number(top.count)}): ${ended(top.cause)}`;
   }
   const which =

@@ -110,25 +110,17 @@ export const STATE_WORDS: Readonly<Record<RunState, string>> = {
 };
 
 /** By need of attention: failures before skips. */
-export const WORST_FIRST: readonly OutcomeState[] = [
-  'in-doubt',
-  'rejected',
-  'failed',
-  'pending',
-  'deferred',
-  'skipped',
-  'accepted',
-];
-
 export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
-  accepted: 'the API took the message',
+  'in-doubt': 'may have reached the API, no usable answer',
   rejected: 'the API refused the recipient',
   failed: 'never reached the API',
-  skipped: 'left out by a rule',
-  deferred: 'a rule says later',
-  'in-doubt': 'may have reached the API, no usable answer',
   pending: 'not sent yet',
+  deferred: 'a rule says later',
+  skipped: 'left out by a rule',
+  accepted: 'the API took the message',
 };
+
+export const WORST_FIRST = Object.keys(OUTCOME_WORDS) as readonly OutcomeState[];
 
 /** `4 suppressed, 1 country`, the most frequent first; empty without reasons. */
 export function reasonCounts(

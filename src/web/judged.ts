@@ -10,7 +10,6 @@ import { address } from './kit.ts';
 import type { OpenLedger } from './ledger.ts';
 import type { Site } from './site.ts';
 
-/** A run as pages show it. */
 export type Judged = ReturnType<typeof judge>;
 
 export function judge(

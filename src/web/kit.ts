@@ -73,7 +73,6 @@ export interface Column {
 
 export type Cells = readonly HtmlValue[];
 
-/** Columns of numbers. */
 export function figureColumns(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, isFigure: true }));
 }

@@ -19,16 +19,20 @@ const MOST_BEHIND_BYTES = 4 << 20;
 /** One stream more closes the oldest of the client with the most streams, so that one client cannot shut out others. */
 const MOST_LISTENERS = 500;
 
-interface Group {
-  readonly listeners: Set<ServerResponse>;
-  readonly make: () => Promise<Made>;
-  readonly sent: Map<string, string>;
-  said: string | undefined;
-  mark: string;
-  isOld: boolean;
-  isMaking: boolean;
-  madeMs: number;
-  restUntilMs: number;
+type Group = ReturnType<typeof newGroup>;
+
+function newGroup(make: () => Promise<Made>) {
+  return {
+    make,
+    listeners: new Set<ServerResponse>(),
+    sent: new Map<string, string>(),
+    said: undefined as string | undefined,
+    mark: '',
+    isOld: true,
+    isMaking: false,
+    madeMs: 0,
+    restUntilMs: 0,
+  };
 }
 
 /** Sends changed parts to the open pages of runs in progress. */
@@ -95,7 +99,7 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>) {
      */
     listen(key: string, outgoing: ServerResponse, make: () => Promise<Made>): void {
       if (clients.size >= MOST_LISTENERS) oldestOfMost(clients)?.destroy();
-      const group = groups.get(key) ?? { ...NEW_GROUP, listeners: new Set(), make, sent: new Map() };
+      const group = groups.get(key) ?? newGroup(make);
       groups.set(key, group);
       group.listeners.add(outgoing);
       clients.set(outgoing, outgoing.socket?.remoteAddress ?? '');
@@ -121,8 +125,6 @@ function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerRespo
   const most = Math.max(...counts.values());
   return [...clients].find(([, client]) => counts.get(client) === most)?.[0];
 }
-
-const NEW_GROUP = { said: undefined, mark: '', isOld: true, isMaking: false, madeMs: 0, restUntilMs: 0 };
 
 const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',

@@ -21,11 +21,9 @@ export interface RowFilter {
   readonly search?: Search;
 }
 
-/** The list of a run. */
 export interface RunList {
   readonly open: OpenLedger;
   readonly run: RunRecord;
-  /** A process works on the run. */
   readonly isHeld: boolean;
 }
 

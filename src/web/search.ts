@@ -27,7 +27,6 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
     text: wanted,
     /** Whole keys, addresses and ids that it may mean. */
     names: [...new Set(names)] as readonly string[],
-    /** First line of a row. */
     line: line === undefined ? null : Number(line),
     /** Part of a key or address; null: too short for one. */
     part: part.length < SHORTEST_PART || 'e164' in number ? null : part,

@@ -1,6 +1,6 @@
 import type { Report, ReportedCause } from '../model.ts';
 import { returnedOf } from '../report/deliveries.ts';
-import { END_MEANINGS, END_WORDS, ENDS, type End, endOf, endsOf, totalsKey } from '../report/ends.ts';
+import { END_TABLE, ENDS, type End, endOf, endsOf, totalsKey } from '../report/ends.ts';
 import type { Formats } from '../report/locale.ts';
 import { nextSteps, type SentAs } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
@@ -103,7 +103,6 @@ function verdictSection({ report, formats, link }: ShownRun): Html {
   return html`<div class="verdict ${tone}">${lines.map((line) => html`<p>${line}</p>`)}</div>\n`;
 }
 
-/** The recipients of a cause. */
 function causeQuery({ outcome, delivery, cause }: ReportedCause) {
   return { ...(delivery === undefined ? { outcome } : { delivery }), cause };
 }
@@ -121,9 +120,9 @@ export const END_TONES: Readonly<Record<End, Tone>> = {
 function endParts(report: Report, link: ShownRun['link']) {
   const { ends = endsOf(report) } = report;
   return ENDS.map((end) => {
-    const meaning = END_MEANINGS[end] !== '' && html` <span class="soft">(${END_MEANINGS[end]})</span>`;
-    const name = link?.(END_WORDS[end], { end }) ?? END_WORDS[end];
-    return { label: END_WORDS[end], value: ends[end], tone: END_TONES[end], shown: html`${name}${meaning}` };
+    const meaning = END_TABLE[end].means !== '' && html` <span class="soft">(${END_TABLE[end].means})</span>`;
+    const name = link?.(END_TABLE[end].words, { end }) ?? END_TABLE[end].words;
+    return { label: END_TABLE[end].words, value: ends[end], tone: END_TONES[end], shown: html`${name}${meaning}` };
   });
 }
 
@@ -143,7 +142,6 @@ function endsSection({ report, formats, currency, link }: ShownRun): Html {
   return html`${chart}${more.length > 0 && html`<p>${more.join(' ')}</p>`}\n`;
 }
 
-/** The most urgent first. */
 function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
   // The page of a run in progress shows its progress itself.
   const isShown = (command: string | null) =>
@@ -200,7 +198,7 @@ function causesSection(shown: ShownRun): Html | null {
   const rows = named.map((one): Cells => {
     const of = endOf(one);
     const name = html`<span>${swatch(END_TONES[of])}${link?.(one.cause ?? '', causeQuery(one)) ?? one.cause}</span>`;
-    return [name, html`<span class="nowrap">${END_WORDS[of]}</span>`, ...shareOf(shown, one.count)];
+    return [name, html`<span class="nowrap">${END_TABLE[of].words}</span>`, ...shareOf(shown, one.count)];
   });
   if (rest > 0) rows.push(['other causes', '', ...shareOf(shown, rest)]);
   const columns = [{ title: 'Cause' }, { title: 'Message', isLow: true }, ...figureColumns('Recipients', 'Share')];

@@ -313,7 +313,6 @@ async function streamed(
   return new Response(ReadableStream.from(toTheEnd()).pipeThrough(new TextEncoderStream()), { headers });
 }
 
-/** Ends a page that could not be completed. */
 function brokenOff(needs: AppNeeds, error: unknown): string {
   if (error instanceof LedgerError) needs.site.keeper.failed(error);
   const isKnown = error instanceof HandbillError;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { COMMANDS } from '../../src/cli/table.ts';
+import { COMMANDS, commandModule } from '../../src/cli/table.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { readCommands } from '../cli/validation-readers.ts';
 import { runHere } from '../helpers/here.ts';
@@ -57,10 +57,9 @@ describe('command lines of the page and of the workflow', () => {
 
   test.each(LINES)('handbill %s', async (line) => {
     const [name = '', ...args] = line.split(' ');
-    const entry = COMMANDS.find((one) => one.name === name);
-    if (entry === undefined) throw new Error(`there is no command ${name}`);
+    if (COMMANDS.every((one) => one.name !== name)) throw new Error(`there is no command ${name}`);
     const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined });
-    (await entry.load()).configure(command, { env: {} } as CommandContext);
+    (await commandModule(name)).configure(command, { env: {} } as CommandContext);
     // Throws where the value of an option is none of its choices.
     const { operands, unknown } = command.parseOptions(args);
     expect(unknown).toEqual([]);

@@ -34,7 +34,9 @@ export type Tree = ReadonlyMap<string, string>;
 
 /** One sentence for each import that breaks the order of the house, and for each circle of files. Empty means sound. */
 export function layerProblems(tree: Tree): string[] {
-  const edges = new Map([...tree].map(([file, text]) => [file, relativeImports(file, text)] as const));
+  const edges = new Map(
+    [...tree].map(([file, text]) => [file, relativeImports(file, text).flatMap((path) => named(tree, path))] as const),
+  );
   return [...wrongDirections(tree, edges), ...circles(edges)];
 }
 
@@ -48,6 +50,14 @@ export function relativeImports(file: string, text: string): string[] {
   ];
   const found = forms.flatMap((form) => [...code.matchAll(form)].map((match) => match.groups?.['path'] ?? ''));
   return [...new Set(found.map((path) => join(dirname(file), path)))];
+}
+
+/** The files that `import(`./${name}/command.ts`)` can name; a path without a hole is one file, there or not. */
+function named(tree: Tree, path: string): readonly string[] {
+  if (!path.includes('${')) return [path];
+  const parts = path.split(/\$\{[^}]*\}/).map((part) => part.replaceAll('.', '\\.'));
+  const pattern = new RegExp(`^${parts.join('[^/]+')}$`);
+  return [...tree.keys()].filter((file) => pattern.test(file));
 }
 
 function wrongDirections(tree: Tree, edges: ReadonlyMap<string, readonly string[]>): string[] {

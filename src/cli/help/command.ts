@@ -47,7 +47,7 @@ async function answerTo([first, ...rest]: readonly string[], program: Command, s
   if (place === undefined) throw unknown(name, kind, pages, kind === undefined ? program.commands : []);
   if (places.length <= 1) return pageText(place.markdown, shown);
   return `It is in these guides:\n\n${listed(
-    places.map(({ guide, title }) => [guide, title]),
+    places.map(({ guide, title }) => ({ name: guide, title })),
     shown,
   )}`;
 }
@@ -65,11 +65,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   guide: {
     name: 'guide',
     pages: guides,
-    all: (shown) =>
-      listed(
-        guides().map(({ name, title }) => [name, title]),
-        shown,
-      ),
+    all: (shown) => listed(guides(), shown),
   },
   provider: {
     name: 'provider',
@@ -79,7 +75,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-function listed(rows: readonly (readonly string[])[], { width }: Shown): string {
+function listed(pages: readonly Pick<Page, 'name' | 'title'>[], { width }: Shown): string {
+  const rows = pages.map(({ name, title }) => [name, title]);
   return `${table(rows, [{}, { shrink: true }], { width, indent: 2 })}\nhandbill help guide NAME shows one.\n`;
 }
 

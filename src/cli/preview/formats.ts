@@ -1,16 +1,15 @@
 import { describeContent } from '../../content/describe.ts';
 import type { Diagnostic } from '../../errors.ts';
-import type { Decision, JsonObject, SendDecision, Step, StepMessage, Variables } from '../../model.ts';
+import type { Decision, JsonObject, SendDecision, Step, StepMessage } from '../../model.ts';
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { changedText, countOf } from '../../report/words.ts';
 import { isNamed } from '../../util/address-form.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
-import { factLines, previewFacts } from '../../web/preview/facts.ts';
+import { factLines, namedValues, previewFacts, reasonOf } from '../../web/preview/facts.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl', 'html'] as const;
-type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
 
 /** Which rows are shown. All rows are decided about, so that counts and problems are those of the whole list. */
 interface PreviewChoice {
@@ -22,7 +21,7 @@ interface PreviewChoice {
 
 type Writer = (preview: PreviewRows, choice: PreviewChoice) => AsyncGenerator<string>;
 
-export const WRITERS: Readonly<Record<PreviewFormat, Writer>> = {
+export const WRITERS: Readonly<Record<(typeof PREVIEW_FORMATS)[number], Writer>> = {
   text: writeText,
   json: writeJson,
   jsonl: (preview, choice) => records(preview, choice, (one) => `${one}\n`),
@@ -147,11 +146,6 @@ function fallbacksOf(row: Previewed, send: SendDecision | null): string {
   return `,"fallbacks":[${shown.join(',')}]`;
 }
 
-function reasonOf(decision: Decision): string | null {
-  if (decision.decision === 'send') return null;
-  return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;
-}
-
 async function* writeText(preview: PreviewRows, choice: PreviewChoice): AsyncGenerator<string> {
   const { campaign, environment, occurrence } = preview.plan;
   yield `${safeLine(`Preview of ${campaign.name} (${occurrence}) on ${campaign.channel}, environment ${environment.name}`)}\n`;
@@ -218,14 +212,8 @@ function detailOf(decision: Decision): string | null {
 function messageOf(message: StepMessage, { template }: Step): string {
   const { channel, text, rendered, variables } = message;
   const provider = template?.kind === 'provider' ? [`[template] ${template.id}`] : [];
-  const values = variables === null ? [] : named(variables);
+  const values = variables === null ? [] : namedValues(variables).map(([name, value]) => `${name} = ${value}`);
   return [...provider, ...describeContent(channel, text, rendered), ...values].join('\n');
-}
-
-function named(variables: Variables<string>, group = ''): readonly string[] {
-  return Object.entries(variables).flatMap(([name, value]) =>
-    typeof value === 'string' ? [`${group}${name} = ${value}`] : named(value, `${group}${name}.`),
-  );
 }
 
 function indented(text: string): string {

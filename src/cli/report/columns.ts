@@ -1,8 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Diagnostic, problem, refuse, warning } from '../../errors.ts';
 import type { RunRecord } from '../../ledger/records.ts';
-import type { ListSpec, Outcome, Row } from '../../model.ts';
+import type { ListSpec, Outcome } from '../../model.ts';
 import { type ListPlace, listOfRun } from '../../operations/run-list.ts';
+import { openCells } from '../../recipients/cells.ts';
 import { type ListDigest, openList } from '../../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../../recipients/recipient.ts';
 import type { ListColumns } from '../../report/record.ts';
@@ -35,32 +36,19 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
 }
 
 async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColumns> {
-  const list = await openList(spec, { expected });
-  const batches = list.rows();
-  let rows: readonly Row[] = [];
-  let at = 0;
-  const rowAt = async (wanted: number): Promise<Row | null> => {
-    for (;;) {
-      const row = rows[at];
-      if (row !== undefined && row.row >= wanted) return row.row === wanted ? row : null;
-      if (row !== undefined) at++;
-      else {
-        const batch = await batches.next();
-        if (batch.done === true) return null;
-        rows = batch.value;
-        at = 0;
-      }
-    }
-  };
+  const list = await openCells(spec, { expected });
   return {
     ...formOf(spec, list.columns),
     async valuesOf(outcomes: readonly Outcome[]) {
       const found: (readonly string[] | null)[] = [];
-      for (const { row } of outcomes) found.push((await rowAt(row))?.values ?? null);
+      for (const { row, line } of outcomes) {
+        await list.between(row, row);
+        found.push(list.of(row, line));
+      }
       return found;
     },
     warning: () => null,
-    close: () => list.close(),
+    close: list.close,
   };
 }
 

@@ -4,8 +4,7 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import { DELIVERIES, type Outcome, type Project, type Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { isChosen, openSummary, rowsOf, type Summary } from '../../operations/report.ts';
-import { countFeedback } from '../../report/deliveries.ts';
+import { countedRows, isChosen, openSummary, type Summary } from '../../operations/report.ts';
 import { formatReport } from '../../report/formats.ts';
 import { recordOf } from '../../report/record.ts';
 import { verdictOf } from '../../report/verdict.ts';
@@ -84,17 +83,16 @@ function lookAt(
 ): Look {
   using _ = ledger.hold();
   const current = ledger.findRun(run) ?? run;
-  const counts = countFeedback();
+  const { rows, counts } = countedRows(ledger, current, referenceOf);
   let open = 0;
-  for (const batch of rowsOf(ledger, current, {}, { unmatched: counts.addUnmatched, referenceOf })) {
+  for (const batch of rows) {
     for (const outcome of batch) {
       const { delivery = null } = outcome;
-      counts.add(outcome);
       if (outcome.outcome === 'accepted' && !isFinal(delivery)) open += 1;
       if (isChosen(outcome, filter)) each(outcome, current);
     }
   }
-  return { report: reportOf(counts.all()), open };
+  return { report: reportOf(counts()), open };
 }
 
 /** Null where the list was replaced while it was read: the next look sees the new one. */

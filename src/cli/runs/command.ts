@@ -45,6 +45,7 @@ export function configure(command: Command, context: CommandContext): void {
   list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
     await withLedger(optionsHere(context, given.ledger), async (ledger, { project }) => {
       const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
+      const ends = expectedEnds(ledger, runs, context.now());
       const pauses = ledger.pauses();
       const paused = pauses.map((pause) => `${safeLine(pauseText(pause))}\n`).join('');
       const budgets = budgetsNow(project, ledger, context.now());
@@ -52,11 +53,7 @@ export function configure(command: Command, context: CommandContext): void {
       await context.out(
         given.format === 'json'
           ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
-          : `${paused}${spent}${runsTable(runs, context, {
-              endsMs: expectedEnds(ledger, runs, context.now()),
-              timeZone: project.timeZone,
-              withCommits: given.commit !== undefined,
-            })}`,
+          : `${paused}${spent}${runsTable(runs, ends, project.timeZone, given.commit !== undefined, context)}`,
       );
     });
   });
@@ -96,18 +93,16 @@ function closeText({ run, environment, occurrence }: Report, what: string): stri
   return safeLine(`The run ${run} (${environment}, ${occurrence}) ${what}.`);
 }
 
-interface RunsShown {
-  /** When runs in progress will be done, by id, in ms since 1970. */
-  readonly endsMs: ReadonlyMap<string, number>;
-  readonly timeZone: string;
-  readonly withCommits: boolean;
-}
-
-/** A terminal gets a line for each run: by its campaign's name where that names one run, without what all have in common. */
+/**
+ * A terminal gets a line for each run: by its campaign's name where that names one run, without what all have in common.
+ * @param endsMs when runs in progress will be done, by id, in ms since 1970
+ */
 function runsTable(
   runs: readonly Report[],
+  endsMs: ReadonlyMap<string, number>,
+  timeZone: string,
+  withCommits: boolean,
   context: CommandContext,
-  { endsMs, timeZone, withCommits }: RunsShown,
 ): string {
   const width = context.tableWidth ?? context.width;
   if (runs.length === 0) return withCommits ? 'No run from this commit.\n' : 'No run yet.\n';

@@ -146,7 +146,6 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** The argument of commands for campaigns. */
 export const PATHS = [
   '[path...]',
   'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',

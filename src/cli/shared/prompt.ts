@@ -12,7 +12,6 @@ type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactiv
 
 interface TextQuestion {
   readonly question: string;
-  readonly placeholder?: string;
   /** The answer of a bare Enter, shown until something is typed. */
   readonly initial?: string;
   /** The fault of an answer, which makes the question appear again, or null. */
@@ -22,7 +21,7 @@ interface TextQuestion {
 
 interface SelectQuestion<Value extends string> {
   readonly question: string;
-  readonly options: readonly { readonly value: Value; readonly label: string; readonly hint?: string }[];
+  readonly options: readonly { readonly value: Value; readonly label: string }[];
   readonly initial?: Value;
   readonly stopped?: AbortSignal;
 }
@@ -32,16 +31,14 @@ interface SelectQuestion<Value extends string> {
  * `stopped`). After Ctrl-C the process has its interrupt, as if it had not asked.
  */
 export async function askText(context: PromptContext, asked: TextQuestion): Promise<string | null> {
-  const { question, placeholder, initial, check = () => null, stopped } = asked;
-  const example = placeholder === undefined ? '' : ` (such as ${safeLine(placeholder)})`;
+  const { question, initial, check = () => null, stopped } = asked;
   const offered = initial === undefined ? '' : ` [${safeLine(initial)}]`;
   // Without colour, a placeholder would look like an answer.
-  const beside = context.colour.err ? '' : `${initial === undefined ? example : ''}${offered}`;
-  const shown = initial ?? placeholder;
+  const beside = context.colour.err ? '' : offered;
   return await onTerminal<string>(context, stopped, {
     plain: async (line) => {
       for (;;) {
-        const typed = await line(`${safe(question)}${example}${offered}: `);
+        const typed = await line(`${safe(question)}${offered}: `);
         if (typed === null) return null;
         const answer = typed === '' ? (initial ?? '') : typed;
         const wrong = check(answer);
@@ -53,7 +50,7 @@ export async function askText(context: PromptContext, asked: TextQuestion): Prom
       const answer = await clack.text({
         ...streams,
         message: `${safe(question)}${beside}`,
-        ...(shown === undefined || beside !== '' ? {} : { placeholder: safeLine(shown) }),
+        ...(initial === undefined || beside !== '' ? {} : { placeholder: safeLine(initial) }),
         // A default, not text to begin with: what is typed over GB would be added to it.
         ...(initial === undefined ? {} : { defaultValue: initial }),
         validate: (value) => check((value ?? '').trim() || (initial ?? '')) ?? undefined,
@@ -70,9 +67,7 @@ export async function askSelect<Value extends string>(context: PromptContext, as
   return await onTerminal<Value>(context, stopped, {
     plain: async (line) => {
       const first = options.findIndex(({ value }) => value === initial) + 1;
-      const listed = options.map(
-        ({ label, hint }, i) => `${i + 1}) ${safeLine(label)}${hint === undefined ? '' : ` (${safeLine(hint)})`}\n`,
-      );
+      const listed = options.map(({ label }, i) => `${i + 1}) ${safeLine(label)}\n`);
       for (;;) {
         const typed = await line(`${safe(question)}\n${listed.join('')}Number [${first}]: `);
         if (typed === null) return null;
@@ -82,11 +77,7 @@ export async function askSelect<Value extends string>(context: PromptContext, as
       }
     },
     drawn: async (clack, streams) => {
-      const shown = options.map(({ value, label, hint }) => ({
-        value: value as string,
-        label: safeLine(label),
-        ...(hint === undefined ? {} : { hint: safeLine(hint) }),
-      }));
+      const shown = options.map(({ value, label }) => ({ value: value as string, label: safeLine(label) }));
       const answer = await clack.select<string>({
         ...streams,
         message: safe(question),

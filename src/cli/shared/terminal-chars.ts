@@ -3,14 +3,13 @@ export interface TerminalChars {
   /** The done part of a bar, and the rest. */
   readonly done: string;
   readonly left: string;
-  readonly dot: string;
   readonly cut: string;
   /** Whether the terminal shows all of Unicode, not only ASCII. */
   readonly unicode: boolean;
 }
 
-const UNICODE: TerminalChars = { done: '━', left: '─', dot: '·', cut: '…', unicode: true };
-const ASCII: TerminalChars = { done: '#', left: '-', dot: '-', cut: '~', unicode: false };
+const UNICODE: TerminalChars = { done: '━', left: '─', cut: '…', unicode: true };
+const ASCII: TerminalChars = { done: '#', left: '-', cut: '~', unicode: false };
 
 /**
  * POSIX: by the locale (`LC_ALL`, else `LC_CTYPE`, else `LANG`); without one it is C, which has only ASCII. The console

@@ -2,7 +2,7 @@ import { readCampaign } from '../../campaign/load.ts';
 import { newestFirst } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
-import { END_WORDS, ENDS, endsOf } from '../../report/ends.ts';
+import { END_TABLE, ENDS, endsOf } from '../../report/ends.ts';
 import { clockOf, followUpText, upcoming, whenText } from '../../schedule/occurrence.ts';
 import { scheduleWords } from '../../schedule/words.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -81,7 +81,7 @@ function runsSection({ formats, nowMs }: View, shown: readonly Judged[], total: 
     const cost = sms.cost === null ? null : formats.money(sms.cost, currency);
     return [start, stateMark(report.state), formats.number(totals.recipients), ...shownCounts, cost];
   });
-  const titles = [...ENDS.map((end) => capital(END_WORDS[end])), 'Replied', 'Opted out', 'Cost'];
+  const titles = [...ENDS.map((end) => capital(END_TABLE[end].words)), 'Replied', 'Opted out', 'Cost'];
   const columns = [
     { title: 'Run' },
     { title: 'State' },

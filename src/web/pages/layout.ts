@@ -4,7 +4,6 @@ import { contentPolicy, documentFrame } from '../document.ts';
 import { type Hidden, hiddenFields } from '../kit.ts';
 import type { Formats } from './format.ts';
 
-/** Facts about the reader, for every page. */
 export interface View {
   readonly formats: Formats;
   /** Since 1970. */
@@ -109,13 +108,11 @@ interface Question {
   readonly content: HtmlValue;
   readonly to: string;
   readonly hidden: Hidden;
-  /** More fields of the form. */
   readonly fields?: HtmlValue;
   readonly button: readonly [name: string, value: string, text: string];
   readonly back?: string;
 }
 
-/** Asks before something is changed. */
 export function questionPage(view: View, { title, content, to, hidden, fields, button, back = to }: Question): Content {
   const [name, value, text] = button;
   const form = html`<form method="post" action="${to}">${formFields(view, hidden)}${fields}

@@ -5,7 +5,7 @@ import type { EarlierMessage, Outcome, OutcomeState, StepOutcome } from '../../m
 import { earlierJoiner, referencesOf } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { createReferences } from '../../plan/expand.ts';
-import { END_WORDS, endOf } from '../../report/ends.ts';
+import { END_TABLE, endOf } from '../../report/ends.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { inputsText, wasSent } from '../../report/record.ts';
@@ -138,7 +138,7 @@ function recipientHead({ formats }: View, data: RecipientData, who: string, labe
 <h1>${label ?? who}</h1>${whyNoNames(names)}${outcome.key !== null && html`<p><a href="${person}">All messages to this person</a>${outcome.outcome === 'in-doubt' && html` · <a href="${doubt}">Record what became of this one</a>`}</p>`}
 ${facts([
   ['Address', label && who],
-  ['Message', html`${swatch(END_TONES[endOf(outcome)])}<strong>${END_WORDS[endOf(outcome)]}</strong>`],
+  ['Message', html`${swatch(END_TONES[endOf(outcome)])}<strong>${END_TABLE[endOf(outcome)].words}</strong>`],
   ['Outcome', meaning(outcome.outcome, OUTCOME_WORDS[outcome.outcome])],
   ['Reason', reason && meaning(reason, reasonWords(reason))],
   ['Delivery', delivery && meaning(delivery, DELIVERY_WORDS[delivery] ?? '')],

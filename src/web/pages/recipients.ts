@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../ledger/records.ts';
 import { DELIVERIES, type Ends, OUTCOMES, type Outcome, type OutcomeState, type StepCount } from '../../model.ts';
 import { causeOf } from '../../report/causes.ts';
-import { END_WORDS, ENDS, endOf } from '../../report/ends.ts';
+import { END_TABLE, ENDS, endOf } from '../../report/ends.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { judge } from '../judged.ts';
 import { address, type Cells, type Column, crumbs, empty, pager, searchForm, select, swatch, table } from '../kit.ts';
@@ -171,7 +171,7 @@ function form({ run, query, sort }: Shown, steps: readonly StepCount[], causes: 
     const options = words.map((word) => [word, word] as const);
     return html`${words.length > 0 && select(name, label, options, query[name])}\n`;
   };
-  const ends = ENDS.map((end) => [end, END_WORDS[end]] as const);
+  const ends = ENDS.map((end) => [end, END_TABLE[end].words] as const);
   const own = address(['runs', run.id, 'recipients']);
   const csv = html`<a class="button" href="${address(['runs', run.id, 'recipients.csv'], { ...query })}" download>CSV</a>`;
   return searchForm(own, 'Recipients', 'Name, number, line, key or message id', query.q, {
@@ -234,7 +234,7 @@ function cells({ formats, nowMs }: View, run: RunRecord, names: Names, row: Outc
     personLink(href, names.labelOf(row.row, key), to ?? key ?? `line ${line}`),
     formats.number(line),
     key === to ? '' : key,
-    html`<span>${swatch(END_TONES[end])}${END_WORDS[end]} <span class="soft">${outcome}${why !== null && `, ${why}`}</span></span>`,
+    html`<span>${swatch(END_TONES[end])}${END_TABLE[end].words} <span class="soft">${outcome}${why !== null && `, ${why}`}</span></span>`,
     delivery,
     variant,
     attempts === 0 ? '' : html`<span>${formats.number(attempts)}${status}</span>`,

@@ -194,7 +194,6 @@ function removal(view: View, who: string, topic: string | null): Html | null {
   return actionForm(view, '/suppressions', { address: who, topic }, button);
 }
 
-/** Asks before a person is opted out of everything. */
 export function additionQuestionPage(view: View, who: string): Content {
   return questionPage(view, {
     title: `Opt ${who} out?`,

@@ -1,6 +1,4 @@
 import { deflateRawSync } from 'node:zlib';
-import type { ListSpec, Row } from '../../model.ts';
-import { openList } from '../../recipients/read.ts';
 import { type Base, baseOf, deltaOf, FIELD_END, ROW_END } from './delta.ts';
 
 /** The format of rows in the page: src/web/client/preview-data.ts reads the same names. */
@@ -134,45 +132,4 @@ function createViews() {
 function element(kind: string, first: number, block: Buffer): string {
   const base64 = deflateRawSync(block, { level: 6 }).toString('base64');
   return `<script type="application/octet-stream" class="${kind}" data-first="${first}">${base64}</script>\n`;
-}
-
-const NONE: readonly string[] = [];
-
-/**
- * Reads the list again: decisions hold cells only for recipients who get a message, but readers look at others, too.
- * @throws HandbillError as `openList`
- */
-export async function openValues(spec: ListSpec) {
-  const list = await openList(spec);
-  const batches = list.rows();
-  let rows: readonly Row[] = [];
-  let at = 0;
-  return {
-    /** Reads up to these rows, and drops those before them. */
-    async between(first: number, last: number): Promise<void> {
-      // Drops skipped rows before this one.
-      while (at < rows.length && (rows[at]?.row ?? first) < first) at += 1;
-      while ((rows.at(-1)?.row ?? -1) < last) {
-        const next = await batches.next();
-        if (next.done === true) return;
-        if ((next.value.at(-1)?.row ?? -1) < first) continue;
-        rows = at >= rows.length ? next.value : [...rows.slice(at), ...next.value];
-        at = 0;
-      }
-    },
-    /** Empty if the row is missing, or could not be read. Call it in list order. */
-    of(row: number, line: number): readonly string[] {
-      let found = rows[at];
-      while (found !== undefined && found.row < row) {
-        at += 1;
-        found = rows[at];
-      }
-      // If the list was changed meanwhile, another recipient is in this row.
-      return found?.row === row && found.line === line ? (found.values ?? NONE) : NONE;
-    },
-    async close(): Promise<void> {
-      await batches.return(undefined);
-      await list.close();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import type { WinnerState } from '../../model.ts';
+import type { Decision, Variables, WinnerState } from '../../model.ts';
 import { canaryText, costText, doneText, type Estimate, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
@@ -53,6 +53,19 @@ export function factLines(facts: ReturnType<typeof estimateFacts>): string {
 function counted(counts: Readonly<Record<string, number>>, { number }: Formats): string | null {
   const said = Object.entries(counts).map(([name, count]) => `${number(count)} ${safeLine(name)}`);
   return said.length === 0 ? null : said.join(', ');
+}
+
+/** Why a recipient gets no message; null: gets one. */
+export function reasonOf(decision: Decision): string | null {
+  if (decision.decision === 'send') return null;
+  return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;
+}
+
+/** The values of a provider's template by name; those of a group as `group.name`. */
+export function namedValues(variables: Variables<string>, group = ''): readonly (readonly [string, string])[] {
+  return Object.entries(variables).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[`${group}${name}`, value] as const] : namedValues(value, `${group}${name}.`),
+  );
 }
 
 /** Only if the campaign sets more than one recipient per request. */

@@ -7,8 +7,9 @@ import type {
   TextElement,
 } from '../../content/channel.ts';
 import { CHANNEL_TABLE } from '../../content/channels.ts';
-import type { JsonObject, Step, StepMessage, Variables } from '../../model.ts';
+import type { JsonObject, Step, StepMessage } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
+import { namedValues } from './facts.ts';
 import { factNodes, type KINDS, type PreviewNode } from './nodes.ts';
 
 export function messageNode(message: StepMessage, step: Step): PreviewNode {
@@ -108,15 +109,9 @@ function marked(part: string, odd: RegExp): readonly PreviewNode[] {
 /** For a template at the provider: the values of its variables. */
 function providerNodes({ variables }: StepMessage, { template }: Step): readonly PreviewNode[] {
   if (template?.kind !== 'provider') return [];
-  const values = factNodes(named(variables ?? {}));
+  const values = factNodes(namedValues(variables ?? {}));
   const end = values.length === 0 ? '.' : ' with:';
   return [['p', 'The provider renders its template ', ['word', template.id], end], ...values];
-}
-
-function named(variables: Variables<string>, group = ''): readonly (readonly [string, string])[] {
-  return Object.entries(variables).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[`${group}${name}`, value] as const] : named(value, `${group}${name}.`),
-  );
 }
 
 function mediaNode(kind: 'image' | 'video' | 'document', url: string, name: string): PreviewNode {

@@ -2,12 +2,13 @@ import type { Diagnostic } from '../../errors.ts';
 import type { SendDecision } from '../../model.ts';
 import { compileDisplay } from '../../plan/display.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
+import { openCells } from '../../recipients/cells.ts';
 import type { Formats } from '../../report/locale.ts';
 import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
 import type { About } from './about.ts';
-import { createPacker, openValues, type PackedRow } from './block.ts';
+import { createPacker, type PackedRow } from './block.ts';
 import { nodeHtml } from './message-html.ts';
 import { rowNode } from './nodes.ts';
 import { createFacetTable, createHeads, type FacetTable, type Heads, rowView } from './row.ts';
@@ -42,19 +43,19 @@ ${aboutElement(source, facets, heads)}
 /** The rows as elements; keeps the first ones as markup, and returns the counts of rows and of rows with warnings. */
 async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Heads, first: Html[]) {
   const packer = createPacker();
-  const values = await openValues(source.plan.campaign.recipients);
+  const list = await openCells(source.plan.campaign.recipients);
   const labelOf = displayOf(source)?.labelOf ?? (() => null);
   let count = 0;
   let warned = 0;
   try {
     for await (const batch of source.batches) {
       const [from, to] = [batch[0], batch.at(-1)];
-      if (from !== undefined && to !== undefined) await values.between(from.decision.row, to.decision.row);
+      if (from !== undefined && to !== undefined) await list.between(from.decision.row, to.decision.row);
       for (const row of batch) {
         const { decision } = row;
         const isMeant = decision.decision === 'send' || decision.decision === 'defer';
         const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
-        const cells = decision.decision === 'send' ? decision.recipient.values : values.of(decision.row, decision.line);
+        const cells = decision.decision === 'send' ? decision.recipient.values : (list.of(decision.row, decision.line) ?? NO_CELLS);
         const label = cells.length === 0 ? null : labelOf(cells);
         const facts = { warnings, label };
         packer.add(packedRow(row, cells, facts, facets, heads, source, count < STATIC_ROWS ? first : null));
@@ -66,12 +67,13 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
     }
     yield packer.ready(true);
   } finally {
-    await values.close();
+    await list.close();
   }
   return { rows: count, warned };
 }
 
 const NO_WARNINGS: readonly Diagnostic[] = [];
+const NO_CELLS: readonly string[] = [];
 
 function displayOf({ plan }: Pick<PreviewRows, 'plan'>) {
   return compileDisplay(plan.campaign, plan.columns).display;

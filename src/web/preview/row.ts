@@ -7,6 +7,7 @@ import { reasonWords } from '../../report/reason-words.ts';
 import { changedText, OUTCOME_WORDS } from '../../report/words.ts';
 import { iso } from '../../util/time.ts';
 import type { Facets } from './about.ts';
+import { reasonOf } from './facts.ts';
 import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 
@@ -40,7 +41,7 @@ function headNode(decision: Decision, label: string | null): PreviewNode {
 
 function whyNodes(decision: Decision, formats: Formats): readonly PreviewNode[] {
   if (decision.decision === 'send') return [];
-  const reason = reasonOf(decision);
+  const reason = reasonOf(decision) ?? '';
   const means = decision.decision === 'done' ? OUTCOME_WORDS[decision.outcome] : reasonWords(reason);
   const said: PreviewNode = ['p', ['word', reason], means === '' ? '' : ` ${means}`];
   const detail = detailOf(decision, formats);
@@ -139,7 +140,7 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>) {
         numbers.set(key, found);
         all.push({
           decision: decision.decision,
-          reason: reasonOf(decision),
+          reason: reasonOf(decision) ?? '',
           variant: send?.variant ?? '',
           channel: send?.channel ?? channel,
           country: send?.country ?? '',
@@ -151,10 +152,4 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>) {
       return found;
     },
   };
-}
-
-/** Why a recipient gets no message; empty: gets one. */
-function reasonOf(decision: Decision): string {
-  if (decision.decision === 'send') return '';
-  return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;
 }

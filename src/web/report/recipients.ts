@@ -1,6 +1,6 @@
 import type { Outcome, Report } from '../../model.ts';
 import { causeOf } from '../../report/causes.ts';
-import { END_MEANINGS, END_WORDS, endOf } from '../../report/ends.ts';
+import { END_TABLE, endOf } from '../../report/ends.ts';
 import type { Formats } from '../../report/locale.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -55,7 +55,7 @@ export function recipientsOf(
       one.line,
       who === null ? '-' : address(who),
       report.steps && one.channel,
-      html`<span class="nowrap">${inlineMark(one.outcome)}${END_WORDS[endOf(one)]}</span>`,
+      html`<span class="nowrap">${inlineMark(one.outcome)}${END_TABLE[endOf(one)].words}</span>`,
       one.outcome,
       one.reason ?? '-',
       one.httpStatus ?? '-',
@@ -74,8 +74,8 @@ ${table(null, columns, group.map(rowOf))}</details>\n`,
   const more = total - rows.length;
   const first = `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`;
   const counts = [
-    ...(notDelivered === 0 ? [] : [`${number(notDelivered)} ${END_WORDS.notDelivered}`]),
-    ...(unclear === 0 ? [] : [`${number(unclear)} ${END_WORDS.unclear} (${END_MEANINGS.unclear})`]),
+    ...(notDelivered === 0 ? [] : [`${number(notDelivered)} ${END_TABLE.notDelivered.words}`]),
+    ...(unclear === 0 ? [] : [`${number(unclear)} ${END_TABLE.unclear.words} (${END_TABLE.unclear.means})`]),
   ].join(', ');
   const said = html`<p class="soft">${counts}, by cause and by line of the list${more > 0 && first}.${addresses === 'masked' && ' Addresses are masked.'}</p>\n`;
   return html`<div class="recipients">${section('Who did not get it', [said, folded])}</div>`;
