@@ -7,6 +7,7 @@ import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan, textFaults } from '../plan/plan.ts';
 import { type OpenRules, openRules } from '../plan/skip-rules.ts';
 import { readSuppressions } from '../plan/suppression.ts';
+import { given } from '../util/given.ts';
 import { unitsOf } from '../util/units.ts';
 import type { Gatherer } from './compare-rows.ts';
 import type { Figures, Finding } from './result.ts';
@@ -97,27 +98,19 @@ export async function gatherSide(
 }
 
 function figuresOf(estimate: Estimate): Figures {
-  const { rows, send, skipped, deferred, invalid, parts, encodings, currency, unpriced } = estimate;
   const { now, waiting } = listCost(estimate);
   const inUnits = (range: CostRange | null): CostRange | null =>
     range === null ? null : { low: unitsOf(range.low), high: unitsOf(range.high) };
   const countries = Object.fromEntries(
-    Object.entries(estimate.countries).map(([country, { messages, parts: all, costMicros }]) => {
-      return [country, { messages, parts: all, cost: costMicros === null ? null : unitsOf(costMicros) }];
+    Object.entries(estimate.countries).map(([country, { messages, parts, costMicros }]) => {
+      return [country, { messages, parts, cost: costMicros === null ? null : unitsOf(costMicros) }];
     }),
   );
   return {
-    rows,
-    send,
-    skipped,
-    deferred,
-    invalid,
-    parts,
-    encodings,
+    ...given(estimate, 'rows', 'send', 'skipped', 'deferred', 'invalid', 'parts', 'encodings'),
     cost: inUnits(now),
     waiting: inUnits(waiting),
-    currency,
-    unpriced,
+    ...given(estimate, 'currency', 'unpriced'),
     countries,
   };
 }

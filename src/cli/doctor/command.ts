@@ -17,11 +17,6 @@ const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-/** The output of `handbill doctor --format json`: schemas/doctor.schema.json. */
-interface Checkup extends DoctorResult {
-  readonly version: 1;
-}
-
 export function configure(command: Command, context: CommandContext): void {
   command.argument('[campaign]', 'campaign file, folder or name, to check it too (default: only the project)');
   addExamples(addOptions(command, FLAGS, context), [
@@ -40,7 +35,8 @@ export function configure(command: Command, context: CommandContext): void {
       ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
       : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
     const checks = looked.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
-    const checkup: Checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
+    // Described by schemas/doctor.schema.json.
+    const checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
     const exit = exitOf(checks);
     context.exit(exit);
     if (flags.quiet && exit === 0) return;
@@ -56,7 +52,7 @@ const STATUSES: Readonly<Record<DoctorCheck['status'], readonly [word: string, c
   skipped: ['-', '2'],
 };
 
-function checkupText({ checks, totals }: Checkup, { colour, tableWidth }: CommandContext): string {
+function checkupText({ checks, totals }: DoctorResult, { colour, tableWidth }: CommandContext): string {
   const style = (cell: string, row: number): string => {
     const status = checks[row]?.status;
     return colour.out && status !== undefined ? `\u001b[${STATUSES[status][1]}m${cell}\u001b[0m` : cell;

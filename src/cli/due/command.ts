@@ -49,16 +49,10 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     throw refuse(problem('usage', '--at is only for --dry-run.', { hint }));
   }
   const { log: _log, ...wanted } = flags;
-  const quiet = flags.quiet === true;
+  const { format, environment, quiet = false, dryRun = false } = flags;
   using signals = watchSignals(context.err);
   const line = startProgressLine(context, quiet);
-  const printing = {
-    ...context,
-    quiet,
-    format: flags.format,
-    environment: flags.environment,
-    dryRun: flags.dryRun === true,
-  };
+  const printing = { ...context, format, environment, quiet, dryRun };
   const { telemetry } = context;
   try {
     const result = await due(paths, {
@@ -89,12 +83,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   }
 }
 
-interface DuePrinting extends CommandContext {
-  readonly quiet: boolean;
-  readonly format: 'text' | 'json';
-  readonly environment: string;
-  readonly dryRun: boolean;
-}
+type DuePrinting = CommandContext & Required<Pick<DueFlags, 'format' | 'environment' | 'quiet' | 'dryRun'>>;
 
 /** On stderr: what is sent is the answer. */
 function sayFetched(fetched: FetchedReports, printing: DuePrinting, context: CommandContext): void {

@@ -87,7 +87,7 @@ const WERE: Verb = ['was', 'were'];
 function changes({ lists, suppressions, events }: PurgeResult, verbs: Verb): readonly string[] {
   const { hashed, expired, plain } = suppressions;
   const verb = (count: number) => verbs[count === 1 ? 0 : 1];
-  const entries = (count: number) => `${number(count)} ${count === 1 ? 'suppression' : 'suppressions'}`;
+  const entries = (count: number) => countOf(count, 'suppression');
   return [
     ...(lists === 0 ? [] : [`${countOf(lists, 'list')} of starts that were killed ${verb(lists)} forgotten.\n`]),
     ...(hashed === 0 ? [] : [`${entries(hashed)} ${verb(hashed)} kept as a keyed hash, without the address.\n`]),

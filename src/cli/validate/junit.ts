@@ -28,40 +28,27 @@ export function formatJunit(document: ValidationDocument): string {
 function campaignSuite(file: ValidatedFile, kinds: readonly Kind[], document: ValidationDocument): JunitSuite {
   const path = document.pathOf(file.file) ?? file.file;
   const figures = file.estimate === null ? '' : figuresOf(file.estimate);
-  const passed: JunitCase = {
-    name: 'no errors',
-    className: classOf(path),
-    result: 'passed',
-    details: figures,
-    file: path,
-  };
+  const passed = { name: 'no errors', details: figures, file: path };
   const properties = { errors: file.errors, warnings: file.warnings };
-  const own =
-    file.errors === 0 ? [passed] : kinds.some(({ severity }) => severity === 'error') ? [] : [elsewhere(file, path)];
+  const isListed = kinds.some(({ severity }) => severity === 'error');
+  const own = file.errors === 0 ? [passed] : isListed ? [] : [elsewhere(file, path)];
   return suiteOf(path, kinds, properties, own, document);
 }
 
 /** A campaign whose only errors are those of its project must not look as if it had passed. */
 function elsewhere({ errors }: ValidatedFile, path: string): JunitCase {
-  return {
-    name: 'errors of the project',
-    className: classOf(path),
-    result: 'failure',
-    type: 'project',
-    message: `${countOf(errors, 'error')} of the project, listed with the first campaign that has ${errors === 1 ? 'it' : 'them'}.`,
-    details: '',
-    file: path,
-  };
+  const message = `${countOf(errors, 'error')} of the project, listed with the first campaign that has ${errors === 1 ? 'it' : 'them'}.`;
+  return { name: 'errors of the project', failure: { message, type: 'project' }, details: '', file: path };
 }
 
 function suiteOf(
   name: string,
   kinds: readonly Kind[],
   properties: JunitSuite['properties'],
-  passed: readonly JunitCase[],
+  own: readonly JunitCase[],
   document: ValidationDocument,
 ): JunitSuite {
-  const failed = kinds.filter(({ severity }) => severity === 'error').map((kind) => failure(name, kind, document));
+  const failed = kinds.filter(({ severity }) => severity === 'error').map((kind) => failure(kind, document));
   const warnings = kinds.filter(({ severity }) => severity === 'warning');
   const output = findingsOf(warnings)
     .filter(({ rank }) => rank < NAMED)
@@ -69,10 +56,10 @@ function suiteOf(
       ({ diagnostic, message }) =>
         `warning[${diagnostic.code}]: ${placed(placeOf(diagnostic, document.pathOf).shown, message)}\n`,
     );
-  return { name, properties, cases: [...passed, ...failed], output: output.join('') };
+  return { name, properties, cases: [...own, ...failed], output: output.join('') };
 }
 
-function failure(suite: string, { code, kept, count }: Kind, document: ValidationDocument): JunitCase {
+function failure({ code, kept, count }: Kind, document: ValidationDocument): JunitCase {
   const places = kept.map((diagnostic) => ({ ...diagnostic, ...placeOf(diagnostic, document.pathOf) }));
   const first = places[0];
   const file = first?.path ?? null;
@@ -86,10 +73,7 @@ function failure(suite: string, { code, kept, count }: Kind, document: Validatio
   const rest = count > NAMED ? [`${number(count - NAMED)} more not listed.`] : [];
   return {
     name: file === null ? code : `${code} in ${file}`,
-    className: classOf(suite),
-    result: 'failure',
-    type: code,
-    message: `${first?.message ?? ''}${more}`,
+    failure: { message: `${first?.message ?? ''}${more}`, type: code },
     details: `\n${[...lines, ...rest].join('\n')}\n`,
     file,
     line: first?.line ?? null,
@@ -100,7 +84,10 @@ function placed(shown: string, message: string): string {
   return shown === '' ? message : `${shown}: ${message}`;
 }
 
-/** The folder of the campaign. Dots would be read as the ends of packages. */
+/**
+ * Package and class of the cases, parted by the last dot: the folder of the campaign, whose dots would be read as the
+ * ends of packages.
+ */
 function classOf(path: string): string {
   const folder = dirname(path);
   return safeLine(folder === '.' ? path : folder).replaceAll('.', '_');
@@ -112,19 +99,15 @@ function classOf(path: string): string {
  */
 interface JunitSuite {
   readonly name: string;
-  readonly properties: Readonly<Record<string, string | number>>;
+  readonly properties: Readonly<Record<string, number>>;
   readonly cases: readonly JunitCase[];
   readonly output?: string;
 }
 
-export interface JunitCase {
+interface JunitCase {
   readonly name: string;
-  /** Package and class, parted by the last dot. */
-  readonly className: string;
-  readonly result: 'passed' | 'failure';
-  readonly message?: string;
-  /** A word by which such results can be grouped. */
-  readonly type?: string;
+  /** Absent: passed. `type`: a word by which such results can be grouped. */
+  readonly failure?: Readonly<Record<'message' | 'type', string>>;
   readonly details: string;
   readonly file?: string | null;
   readonly line?: number | null;
@@ -141,20 +124,19 @@ function suiteElement({ name, properties, cases, output = '' }: JunitSuite): Xml
   const named = Object.entries(properties).map(([key, value]) => element('property', { name: key, value }));
   return element('testsuite', { name, ...countsOf(cases), time: '0.000' }, [
     ...(named.length === 0 ? [] : [element('properties', {}, named)]),
-    ...cases.map(caseElement),
+    ...cases.map((one) => caseElement(one, classOf(name))),
     ...(output === '' ? [] : [element('system-out', {}, output)]),
   ]);
 }
 
-function caseElement({ name, className, result, message = '', type, details, ...place }: JunitCase): Xml {
-  const facts = { name, classname: className, file: place.file ?? null, line: place.line ?? null, time: '0.000' };
-  if (result === 'failure')
-    return element('testcase', facts, [element('failure', { message, type: type ?? null }, details)]);
+function caseElement({ name, failure, details, file = null, line = null }: JunitCase, classname: string): Xml {
+  const facts = { name, classname, file, line, time: '0.000' };
+  if (failure !== undefined) return element('testcase', facts, [element('failure', failure, details)]);
   return element('testcase', facts, details === '' ? [] : [element('system-out', {}, details)]);
 }
 
 function countsOf(cases: readonly JunitCase[]): Readonly<Record<string, number>> {
-  const failures = cases.filter(({ result }) => result === 'failure').length;
+  const failures = cases.filter(({ failure }) => failure !== undefined).length;
   return { tests: cases.length, failures, errors: 0, skipped: 0 };
 }
 

@@ -26,22 +26,27 @@ export async function* previewHtml(source: PreviewRows): AsyncGenerator<string> 
   const script = clientScript('preview');
   const { head, foot } = documentFrame({ title, script });
   yield head;
-  const facets = createFacetTable(source);
-  const first: Html[] = [];
-  const heads = createHeads();
-  const { rows, warned } = yield* rowElements(source, facets, heads, first);
+  const tables = { facets: createFacetTable(source), heads: createHeads(), first: [] as Html[] };
+  const { rows, warned } = yield* rowElements(source, tables);
   const { estimate } = source.result();
   yield html`<main>
 ${summarySection(source, rows < estimate.rows ? null : warned)}
-${messagesSection(first, rows, estimate.rows, source.formats)}
+${messagesSection(tables.first, rows, estimate.rows, source.formats)}
 </main>
-${aboutElement(source, facets, heads)}
+${aboutElement(source, tables)}
 `.markup;
   yield foot;
 }
 
-/** The rows as elements; keeps the first ones as markup, and returns the counts of rows and of rows with warnings. */
-async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Heads, first: Html[]) {
+/** Filled while the rows are read; `first`: the markup of the first ones. */
+interface Tables {
+  readonly facets: FacetTable;
+  readonly heads: Heads;
+  readonly first: Html[];
+}
+
+/** The rows as elements; returns the counts of rows and of rows with warnings. */
+async function* rowElements(source: PreviewRows, tables: Tables) {
   const packer = createPacker();
   const list = await openCells(source.plan.campaign.recipients);
   const labelOf = displayOf(source)?.labelOf ?? (() => null);
@@ -55,10 +60,10 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Head
         const { decision } = row;
         const isMeant = decision.decision === 'send' || decision.decision === 'defer';
         const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
-        const cells = decision.decision === 'send' ? decision.recipient.values : (list.of(decision.row, decision.line) ?? NO_CELLS);
+        const cells =
+          decision.decision === 'send' ? decision.recipient.values : (list.of(decision.row, decision.line) ?? NO_CELLS);
         const label = cells.length === 0 ? null : labelOf(cells);
-        const facts = { warnings, label };
-        packer.add(packedRow(row, cells, facts, facets, heads, source, count < STATIC_ROWS ? first : null));
+        packer.add(packedRow(row, cells, { warnings, label }, tables, source));
         count += 1;
         if (warnings.length > 0) warned += 1;
       }
@@ -83,17 +88,15 @@ function packedRow(
   row: Previewed,
   cells: readonly string[],
   facts: Parameters<typeof rowView>[1],
-  facets: FacetTable,
-  heads: Heads,
+  { facets, heads, first }: Tables,
   source: PreviewRows,
-  first: Html[] | null,
 ): PackedRow {
   const { decision } = row;
   const send = decision.decision === 'send' ? decision : null;
   const view = rowView(row, facts, source, heads);
   const bodies = [...(row.request === null ? [] : [row.request]), ...row.fallbacks].map(({ body }) => body);
   const { to, key, line } = decision;
-  if (first !== null) {
+  if (first.length < STATIC_ROWS) {
     const about = { columns: source.plan.columns, heads: heads.all() };
     first.push(nodeHtml(rowNode(view, bodies, about, cells), 'Shown with JavaScript.'));
   }
@@ -122,7 +125,7 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 const STATIC_ROWS = 20;
 
 /** Data for the script, as JSON in an invisible element. */
-function aboutElement({ plan, formats, result }: PreviewRows, facets: FacetTable, heads: Heads): Html {
+function aboutElement({ plan, formats, result }: PreviewRows, { facets, heads }: Tables): Html {
   const { estimate, mostExpensive } = result();
   const { columns, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
