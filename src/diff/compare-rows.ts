@@ -2,18 +2,13 @@ import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Decision, StepMessage } from '../model.ts';
 import { number } from '../util/words.ts';
-import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
+import type { TextGroup } from './result.ts';
 import type { ScopedChange } from './texts.ts';
 
-/** Only numbers, no text: a recipient takes about 45 bytes and 4 for each column on each side, and the key once. */
-interface Rows {
-  readonly keys: ReadonlyMap<string, number>;
-  readonly sides: readonly [Readonly<SideRows>, Readonly<SideRows>];
-  /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
-  readonly words: readonly string[];
-}
-
-/** Arrays are indexed by the position of the key; `stride`: columns for each. */
+/**
+ * Only numbers, no text: a recipient takes about 45 bytes and 4 for each column on each side. Arrays are indexed by the
+ * position of the key; `stride`: columns for each.
+ */
 function arraysOf(capacity: number, stride: number) {
   return {
     decision: new Uint8Array(capacity),
@@ -32,6 +27,7 @@ function arraysOf(capacity: number, stride: number) {
 type SideRows = ReturnType<typeof arraysOf>;
 
 export type Gatherer = ReturnType<typeof createGatherer>;
+type Rows = ReturnType<Gatherer['rows']>;
 
 /** A Map holds at most 16.7 million keys; larger lists are refused. */
 const MAX_KEYS = 10_000_000;
@@ -48,6 +44,7 @@ export function createGatherer(
   variants: readonly [readonly string[], readonly string[]],
 ) {
   const keys = new Map<string, number>();
+  /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
   const words: string[] = [''];
   const wordNumbers = new Map<string, number>();
   const stride = columns[0].length;
@@ -105,7 +102,7 @@ export function createGatherer(
       held.first[at] = hashMessage(decision);
       held.rest[at] = hashFallbacks(decision.fallbacks);
     },
-    rows: (): Rows => ({ keys, sides, words }),
+    rows: () => ({ keys, sides, words }),
   };
 }
 
@@ -164,17 +161,6 @@ const MAX_GROUPS = 20;
 /** Bounds the groups while comparing rows; a list in which every column changes does not have more. */
 const MAX_TOLD_APART = 5_000;
 
-/** Examples are row numbers of their list. */
-interface Compared {
-  readonly recipients: Omit<RecipientsDiff, 'addedExamples' | 'removedExamples'>;
-  readonly addedRows: readonly number[];
-  readonly removedRows: readonly number[];
-  readonly decisions: readonly (Omit<DecisionChange, 'example'> & { readonly row: number })[];
-  readonly texts: Omit<TextsDiff, 'groups'> & {
-    readonly groups: readonly (Omit<TextGroup, 'example'> & { readonly row: number | null })[];
-  };
-}
-
 interface Group {
   /** Number of the word for the decision, the same on both sides. */
   readonly decision: number;
@@ -196,7 +182,8 @@ interface Texts {
   readonly drawn: ReadonlySet<string>;
 }
 
-export function compareRows(rows: Rows, texts: Texts): Compared {
+/** Examples are row numbers of their list. */
+export function compareRows(rows: Rows, texts: Texts) {
   const [before, after] = rows.sides;
   const send = rows.words.indexOf('send');
   const counts = { added: 0, removed: 0, common: 0, readdressed: 0, compared: 0, changed: 0 };
@@ -268,9 +255,7 @@ function join(groups: Map<string, Group>, rows: Rows, at: number, first: boolean
   }
 }
 
-type Listed = Pick<Compared['texts'], 'groups' | 'more'>;
-
-function listGroups(groups: ReadonlyMap<string, Group>, words: Rows['words'], texts: Texts): Listed {
+function listGroups(groups: ReadonlyMap<string, Group>, words: Rows['words'], texts: Texts) {
   const sorted = [...groups.values()].sort((a, b) => b.count - a.count);
   const shown = sorted.slice(0, MAX_GROUPS).map((group) => listed(group, words, texts));
   const used = new Set(shown.flatMap(({ templates }) => templates.map(({ what }) => what)));
@@ -284,11 +269,9 @@ function listGroups(groups: ReadonlyMap<string, Group>, words: Rows['words'], te
 
 const EMPTY = { recipients: 0, decision: null, columns: [], variant: null, row: null } as const;
 
-function listed(
-  group: Group,
-  words: Rows['words'],
-  { changes, columns, variants, drawn }: Texts,
-): Listed['groups'][number] {
+type ListedGroup = Omit<TextGroup, 'example'> & { readonly row: number | null };
+
+function listed(group: Group, words: Rows['words'], { changes, columns, variants, drawn }: Texts): ListedGroup {
   const decision = words[group.decision] ?? '';
   const before = variants[0][group.beforeVariant - 1] ?? null;
   const after = variants[1][group.afterVariant - 1] ?? null;

@@ -27,10 +27,10 @@ export async function readRange(place: GitPlace, written: string): Promise<Range
   await checkRepository(place);
   const [, left = written, dots = '', right = ''] = /^(.*?)(\.\.\.?)(.*)$/s.exec(written) ?? [];
   if (dots === '') return await fromBase(place, left, null, await commitOf(place, 'HEAD'));
-  const after = { name: right || 'HEAD', commit: await commitOf(place, right || 'HEAD'), isMergeBase: false };
+  const revision = async (name: string) => ({ name, commit: await commitOf(place, name), isMergeBase: false });
+  const after = await revision(right || 'HEAD');
   if (dots === '...') return await fromBase(place, left || 'HEAD', after, after.commit);
-  const name = left || 'HEAD';
-  return { before: { name, commit: await commitOf(place, name), isMergeBase: false }, after, note: null };
+  return { before: await revision(left || 'HEAD'), after, note: null };
 }
 
 async function fromBase(place: GitPlace, name: string, after: Revision | null, other: string): Promise<Range> {

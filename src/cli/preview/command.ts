@@ -51,11 +51,7 @@ export async function printPreview(target: string, flags: PreviewFlags, context:
 }
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
-  const shown = await previewRows(target, {
-    ...flags,
-    ...optionsHere(context, flags.ledger),
-    meter,
-  });
+  const shown = await previewRows(target, { ...flags, ...optionsHere(context, flags.ledger), meter });
   const { key = null, line = null } = flags;
   let isThere = key === null && line === null;
   const watched = async function* () {

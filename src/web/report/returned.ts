@@ -7,12 +7,18 @@ import { section } from '../kit.ts';
 import { createTimeCounts, type Slot } from '../time-counts.ts';
 
 /** When each event was first reported about the message of a recipient, in ms since 1970; null: never. */
-export type ReturnTimes = Readonly<Record<Returned, number | null>>;
+export type ReturnTimes = Readonly<Record<Exclude<Moment, 'accepted'>, number | null>>;
 
 /** In the order of a message. The middle ones are implied by the next: a recipient who replied has read it. */
-const MOMENTS = ['accepted', 'arrived', 'read', 'replied', 'did not arrive'] as const;
-type Moment = (typeof MOMENTS)[number];
-type Returned = Exclude<Moment, 'accepted'>;
+const TONES = {
+  accepted: 'accepted',
+  arrived: 'one',
+  read: 'four',
+  replied: 'three',
+  'did not arrive': 'rejected',
+} as const satisfies Readonly<Record<string, Tone>>;
+type Moment = keyof typeof TONES;
+const MOMENTS = Object.keys(TONES) as readonly Moment[];
 const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 
 /**
@@ -61,14 +67,6 @@ export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats): Ht
   const title = `Recipients who had come so far (${formats.timeZone})`;
   return section('Over time', lineChart(title, description, series, formats));
 }
-
-const TONES: Readonly<Record<Moment, Tone>> = {
-  accepted: 'accepted',
-  arrived: 'one',
-  read: 'four',
-  replied: 'three',
-  'did not arrive': 'rejected',
-};
 
 /** Replies by meaning; their texts are personal and stay in the ledger. */
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
