@@ -3,7 +3,7 @@ import type { Rehearsal, RehearsedOccurrence } from '../model.ts';
 import { stopOf } from '../report/rehearsal-text.ts';
 import { createDayOf, dayText } from '../util/time.ts';
 import { microsOf, unitsOf } from '../util/units.ts';
-import type { CampaignDay, DayFigures, Finding, RehearsalDiff, RehearsedSide } from './result.ts';
+import type { CampaignDay, DayFigures, Finding, RehearsedSide } from './result.ts';
 
 export interface PlayedSide {
   /** Null: nothing is scheduled, or it cannot be played. */
@@ -13,11 +13,7 @@ export interface PlayedSide {
   readonly nameOf: (file: string) => string | null;
 }
 
-export function compareDays(
-  before: PlayedSide,
-  after: PlayedSide,
-  timeZone: string,
-): Pick<RehearsalDiff, 'before' | 'after' | 'changes'> {
+export function compareDays(before: PlayedSide, after: PlayedSide, timeZone: string) {
   const [was, is] = [gather(before, timeZone), gather(after, timeZone)];
   const changes = [...new Set([...was.days.keys(), ...is.days.keys()])].sort().flatMap((key) => {
     const [day = '', campaign = ''] = key.split('\n');

@@ -35,11 +35,8 @@ const ARRIVED: ReadonlySet<Delivery> = new Set(['delivered', 'read', 'replied', 
 const UNTRIED = 'stopped';
 
 /** A report of arrival decides, whatever the API had answered; one of a loss, for an accepted message only. */
-export function endOf({
-  outcome,
-  delivery = null,
-  reason = null,
-}: Pick<Outcome, 'outcome' | 'delivery'> & Partial<Pick<Outcome, 'reason'>>): End {
+export function endOf(of: Pick<Outcome, 'outcome' | 'delivery'> & Partial<Pick<Outcome, 'reason'>>): End {
+  const { outcome, delivery = null, reason = null } = of;
   if (delivery !== null && ARRIVED.has(delivery)) return 'delivered';
   if (outcome === 'pending' && reason !== null && reason !== UNTRIED) return 'waits';
   return outcome === 'accepted' && delivery !== null && LOST.has(delivery) ? 'notDelivered' : END_OF[outcome];

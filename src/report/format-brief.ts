@@ -11,24 +11,16 @@ import { causeLines, postedWords, returnedWords, stateWord, tookMs } from './wor
 export const BRIEF_LENGTH = 200;
 
 /** Two lines for a chat: how far the messages came; the most frequent cause and the next command. ASCII punctuation. */
-export async function* formatBrief(
-  report: Report,
-  _outcomes: Outcomes,
-  options: ReportOptions,
-): AsyncGenerator<string> {
+export async function* formatBrief(report: Report, _outcomes: Outcomes, options: ReportOptions) {
   yield briefText(report, options);
 }
 
 /** One or two lines, at most 200 characters together: cuts names first, then drops counts, skipped ones first. */
 export function briefText(
   report: Report,
-  {
-    campaignFile,
-    planPath,
-    postedNow,
-    formats = PLAIN,
-  }: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath' | 'postedNow'>,
+  options: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath' | 'postedNow'>,
 ): string {
+  const { campaignFile, planPath, postedNow, formats = PLAIN } = options;
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;

@@ -7,11 +7,7 @@ export async function* formatJson(report: Report, _outcomes: Outcomes): AsyncGen
   yield `${jsonText(report, 2)}\n`;
 }
 
-export async function* formatJsonl(
-  _report: Report,
-  outcomes: Outcomes,
-  options: ReportOptions,
-): AsyncGenerator<string> {
+export async function* formatJsonl(_report: Report, outcomes: Outcomes, options: ReportOptions) {
   const { columns, referenceOf } = options;
   for await (const batch of outcomes) {
     const values = await columns?.valuesOf(batch);

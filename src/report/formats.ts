@@ -24,12 +24,7 @@ export const PRINT_FORMATS = Object.keys(FORMATS) as [PrintFormat, ...PrintForma
  * A report as text, in pieces, so that a million recipients are never in memory. Reads `outcomes` only for formats with
  * `rows`. `json`, `jsonl` and `csv` have exact values; the others are for people.
  */
-export async function* formatReport(
-  format: ReportFormat,
-  report: Report,
-  outcomes: Outcomes,
-  options: ReportOptions,
-): AsyncGenerator<string> {
+export async function* formatReport(format: ReportFormat, report: Report, outcomes: Outcomes, options: ReportOptions) {
   const write = await FORMATS[format].load();
   yield* write(report, withPauses(outcomes), options);
 }

@@ -266,14 +266,11 @@ function leftOf(report: Report, formats: Formats): string {
 
 /** Starts this run again: by its campaign, or where that is refused, by its plan. */
 export function sendCommand(
-  {
-    environment,
-    occurrence: named,
-    postedFrom,
-  }: Pick<Report, 'environment' | 'occurrence'> & { readonly postedFrom?: string | null },
+  run: Pick<Report, 'environment' | 'occurrence'> & { readonly postedFrom?: string | null },
   sentAs: SentAs,
   planPath: string | null,
 ): string {
+  const { environment, occurrence: named, postedFrom } = run;
   const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
   // A plan of one occurrence names it; a standing one covers every occurrence.
   const { campaign, recipients } = typeof sentAs === 'string' ? { campaign: sentAs, recipients: null } : sentAs;

@@ -63,11 +63,9 @@ export function buildReport(
   run: RunFacts,
   steps: readonly StepCount[],
   requests: RequestFigures,
-  {
-    cameBack = null,
-    campaign = null,
-  }: { readonly cameBack?: CameBack | null; readonly campaign?: CampaignShape | null } = {},
+  known: { readonly cameBack?: CameBack | null; readonly campaign?: CampaignShape | null } = {},
 ): Report {
+  const { cameBack = null, campaign = null } = known;
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
   const { versions = [], changed: _changed, winner, winnerAt: _winnerAt, ...facts } = run;
@@ -94,10 +92,7 @@ export function buildReport(
 }
 
 /** Omitted for a single version: the report is about it. */
-function versionsOf(
-  versions: NonNullable<RunFacts['versions']>,
-  counts: readonly StepCount[],
-): Pick<Report, 'versions'> {
+function versionsOf(versions: NonNullable<RunFacts['versions']>, counts: readonly StepCount[]) {
   if (versions.length < 2) return {};
   const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
   return { versions: versions.map((one, i) => ({ name: versionName(i + 1), ...one, totals: of(i + 1) })) };

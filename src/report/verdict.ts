@@ -34,11 +34,7 @@ export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
 }
 
 /** Messages that wait, or are in doubt, say nothing yet and are not part of the whole. */
-export function acceptedShare({
-  accepted,
-  rejected,
-  failed,
-}: Pick<Totals, 'accepted' | 'rejected' | 'failed'>): Sample {
+function acceptedShare({ accepted, rejected, failed }: Pick<Totals, 'accepted' | 'rejected' | 'failed'>): Sample {
   return { part: accepted, whole: accepted + rejected + failed };
 }
 

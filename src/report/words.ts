@@ -71,10 +71,7 @@ export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (r
 }
 
 /** For a run with several versions of its inputs: messages and start of each, and files that differ from the first. */
-export function versionFacts(
-  { versions = [] }: Pick<Report, 'versions'>,
-  say: Formats = PLAIN,
-): readonly (readonly [string, string])[] {
+export function versionFacts({ versions = [] }: Pick<Report, 'versions'>, say: Formats = PLAIN) {
   const first = versions[0]?.inputs ?? [];
   return versions.map((one) => {
     const counted = OUTCOMES.filter((outcome) => one.totals[totalsKey(outcome)] > 0);
@@ -164,11 +161,7 @@ export function returnedWords({ deliveries }: Pick<Report, 'deliveries'>, say: F
 }
 
 /** The most frequent causes, `821 HTTP 422: Sender name not registered`, and the number of others. */
-export function causeLines(
-  causes: NonNullable<Report['causes']>,
-  most: number,
-  say: Formats = PLAIN,
-): readonly string[] {
+export function causeLines(causes: NonNullable<Report['causes']>, most: number, say: Formats = PLAIN) {
   const named = causes.filter(({ cause }) => cause !== null);
   // Others follow after a semicolon or a comma.
   const lines = named.slice(0, most).map(({ cause, count }) => `${say.number(count)} ${cause?.replace(/\.$/, '')}`);
@@ -229,9 +222,7 @@ export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
   time: 'is older than the message',
 };
 
-export function unmatchedLines({
-  unmatchedReports = {},
-}: Pick<Report, 'unmatchedReports'>): readonly (readonly [why: UnmatchedReason, count: number, meaning: string])[] {
+export function unmatchedLines({ unmatchedReports = {} }: Pick<Report, 'unmatchedReports'>) {
   return UNMATCHED_REASONS.flatMap((why) => {
     const count = unmatchedReports[why] ?? 0;
     return count === 0 ? [] : [[why, count, UNMATCHED_WORDS[why]] as const];

@@ -245,12 +245,7 @@ function listen(needs: AppNeeds, c: Req): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
-async function ofRun(
-  needs: AppNeeds,
-  c: Req,
-  made: (run: RunRecord) => AsyncGenerator<string>,
-  type?: string,
-): Promise<Response> {
+async function ofRun(needs: AppNeeds, c: Req, made: (run: RunRecord) => AsyncGenerator<string>, type?: string) {
   const id = c.req.param('id') ?? '';
   try {
     const open = needs.site.keeper.current();

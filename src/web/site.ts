@@ -108,10 +108,7 @@ export function textOf(query: URLSearchParams, name: string): string {
  * A value of a query that its list lacks, in a sentence; null: there is none.
  * @param known - the values by name; the empty text is always known
  */
-export function unknownValue(
-  query: URLSearchParams,
-  known: Readonly<Record<string, readonly string[]>>,
-): string | null {
+export function unknownValue(query: URLSearchParams, known: Readonly<Record<string, readonly string[]>>) {
   for (const [name, values] of Object.entries(known)) {
     const text = textOf(query, name);
     if (text !== '' && !values.includes(text))

@@ -6,17 +6,13 @@ import { microsOf, unitsOf } from '../../util/units.ts';
 import { listWithAnd } from '../../util/words.ts';
 import { findingWords, NONE } from './words.ts';
 
-/** The coming days on both sides, in words. Nothing is escaped. */
-export interface DaysWords {
-  readonly answer: string;
-  readonly lines: readonly string[];
-  /** The first row has the titles; empty: no day differs. */
-  readonly rows: readonly (readonly string[])[];
-  readonly foot: string;
-}
+export type DaysWords = ReturnType<typeof daysWords>;
 
-/** @param sign - between the figures of both sides */
-export function daysWords(diff: Diff, days: RehearsalDiff, sign: string): DaysWords {
+/**
+ * The coming days on both sides, in words. Nothing is escaped.
+ * @param sign - between the figures of both sides
+ */
+export function daysWords(diff: Diff, days: RehearsalDiff, sign: string) {
   const { before, after, timeZone, ledger, assumed } = days;
   const [from, until] = [days.at, days.until].map((instant) => wallOf(instant, days));
   const where = ledger === null ? '' : `, on a copy of the ledger ${ledger}`;
@@ -93,8 +89,8 @@ function unsentWords(was: DayFigures = {}, is: DayFigures = {}, sign: string): r
   });
 }
 
-/** Days of a campaign with the same figures share a row. There are no empty columns. */
-function rowsOf(days: RehearsalDiff, sign: string): DaysWords['rows'] {
+/** The first row has the titles. Days of a campaign with the same figures share a row. There are no empty columns. */
+function rowsOf(days: RehearsalDiff, sign: string): readonly (readonly string[])[] {
   const cellsOf = (day: CampaignDay | null, { currency }: RehearsedSide): readonly string[] => {
     const { messages = 0, parts = 0, cost = 0 } = day?.figures ?? {};
     const sums = [number(messages), number(parts), money(cost, currency)];

@@ -56,7 +56,7 @@ function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
 /** Recipients in doubt, or their resolutions, as aligned lines; references and lines are never cut. */
 export function doubtTable(
   rows: readonly Doubt[],
-  shown: Pick<DoubtShown, 'full' | 'resolved' | 'width' | 'timeZone'>,
+  shown: Omit<DoubtShown, 'colour'>,
   below: (row: number) => string = () => '',
 ): string {
   const width = shown.full ? Number.POSITIVE_INFINITY : shown.width;
@@ -86,11 +86,7 @@ function answer({ error, to }: Doubt, full: boolean): string | null {
 
 const BELOW = ' '.repeat(8);
 
-function columnsOf({
-  resolved,
-  full,
-  timeZone,
-}: Pick<DoubtShown, 'resolved' | 'full' | 'timeZone'>): readonly ItemColumn<Doubt>[] {
+function columnsOf({ resolved, full, timeZone }: Omit<DoubtShown, 'colour'>): readonly ItemColumn<Doubt>[] {
   const wall = createWallTime(timeZone);
   const time = (at: string | null): string => (at === null ? '' : wall(at));
   const whole = ({ reason, httpStatus }: Doubt) => [reason, httpStatus].filter((x) => x !== null).join(' ');

@@ -21,11 +21,7 @@ const EVERY_MS = 1_000;
 /** To read a million rows takes seconds: reading may take a tenth of the time at most. */
 const SHARE_OF_TIME = 10;
 
-interface Look {
-  readonly report: Report;
-  /** Accepted messages about which something more is to come. */
-  readonly open: number;
-}
+type Look = ReturnType<typeof lookAt>;
 
 /**
  * `report --follow`: shows a run until no process sends and every accepted message has its final status, or until a
@@ -80,10 +76,11 @@ function lookAt(
   filter: PrintOptions,
   { reportOf, options: { referenceOf } }: Pick<Summary, 'reportOf' | 'options'>,
   each: (outcome: Outcome, run: RunRecord) => void,
-): Look {
+) {
   using _ = ledger.hold();
   const current = ledger.findRun(run) ?? run;
   const { rows, counts } = countedRows(ledger, current, referenceOf);
+  /** Accepted messages about which something more is to come. */
   let open = 0;
   for (const batch of rows) {
     for (const outcome of batch) {

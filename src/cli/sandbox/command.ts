@@ -148,10 +148,7 @@ const WORDS: SecretWords = {
   leaked: 'A person who has read it can send false reports: change it.',
 };
 
-async function secretOf(
-  { secretEnv: env, secretFile: file }: Reporting,
-  context: Pick<CommandContext, 'env' | 'cwd'>,
-): Promise<string | undefined> {
+async function secretOf({ secretEnv: env, secretFile: file }: Reporting, context: Pick<CommandContext, 'env' | 'cwd'>) {
   if (env !== undefined && file !== undefined) {
     throw refuse(problem('usage', 'The secret is named twice: --webhook-secret-env and --webhook-secret-file.'));
   }

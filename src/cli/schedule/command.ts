@@ -93,12 +93,7 @@ function fromNow(ms: number): string {
   return minutes < 48 * 60 ? `in ${Math.round(minutes / 60)} h` : `in ${Math.round(minutes / 1440)} days`;
 }
 
-async function printCallers(
-  kind: CallerKind,
-  paths: readonly string[],
-  flags: ScheduleFlags,
-  context: CommandContext,
-): Promise<ExitStatus> {
+async function printCallers(kind: CallerKind, paths: readonly string[], flags: ScheduleFlags, context: CommandContext) {
   const { output } = flags;
   const files = await scheduleCallers(kind, paths, { ...flags, ...optionsHere(context, flags.ledger) });
   if (output !== undefined) {

@@ -10,10 +10,7 @@ const WITHOUT: ReadonlySet<string> = new Set(['init', 'sandbox', 'completion', '
  * Throws exit 2 (`unknown-environment`) for an unknown name in HANDBILL_ENV before a command does anything, also one
  * without `--env`. `--env` and a plan file count more than the variable.
  */
-export async function refuseUnknownEnvironment(
-  command: Command,
-  { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
-): Promise<void> {
+export async function refuseUnknownEnvironment(command: Command, { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>) {
   const named = env['HANDBILL_ENV'] ?? '';
   if (named === '' || WITHOUT.has(topOf(command).name())) return;
   const option = command.options.find(({ long }) => long === '--env')?.attributeName() ?? 'env';

@@ -97,11 +97,7 @@ interface Ways<Answer> {
   ): Promise<Answer | symbol | null>;
 }
 
-async function onTerminal<Answer>(
-  context: PromptContext,
-  stopped: AbortSignal | undefined,
-  ways: Ways<Answer>,
-): Promise<Answer | null> {
+async function onTerminal<Answer>(context: PromptContext, stopped: AbortSignal | undefined, ways: Ways<Answer>) {
   const { terminal, env } = context;
   if (!context.interactive || terminal === undefined || stopped?.aborted === true) return null;
   if (env['TERM'] === 'dumb' || (env['ACCESSIBLE'] ?? '0') !== '0') {

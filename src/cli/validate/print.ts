@@ -188,10 +188,7 @@ const BLOCK = 64 * 1024;
 const MAX_HELD = 10_000;
 
 /** The warnings, one for all rows of a kind, even of those not kept; those of rows last, the most important first. */
-function summedUp(
-  { diagnostics, counts }: Validation,
-  campaigns: ReadonlyMap<Code, ReadonlySet<string | null>>,
-): readonly Diagnostic[] {
+function summedUp({ diagnostics, counts }: Validation, campaigns: ReadonlyMap<Code, ReadonlySet<string | null>>) {
   const shown = new Set<Code>();
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
   const rank = ({ code }: Diagnostic): number => PER_ROW.indexOf(code);

@@ -201,12 +201,7 @@ async function moneySection(
 const MONEY = [{ title: 'Campaign' }, { title: 'Share', isRoomy: true }, { title: 'Cost', isFigure: true }];
 
 /** @param runs of the campaign, the newest first */
-function campaignCells(
-  { formats, nowMs }: View,
-  one: Judged,
-  runs: readonly RunRecord[],
-  doubts: Doubts['counts'],
-): Cells {
+function campaignCells({ formats, nowMs }: View, one: Judged, runs: readonly RunRecord[], doubts: Doubts['counts']) {
   const { run, report, figures } = one;
   const unclear = runs.reduce((sum, { id }) => sum + (doubts.get(id) ?? 0), 0);
   const counts =

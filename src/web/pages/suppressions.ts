@@ -6,7 +6,7 @@ import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
-import { address, type Cells, empty, pager, searchForm, table } from '../kit.ts';
+import { address, empty, pager, searchForm, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
@@ -168,10 +168,7 @@ const COLUMNS = [
   CHANGE,
 ];
 
-function cells(
-  view: View,
-  { address: who, topic, untilMs, source, reason, createdMs }: ReturnType<typeof entryOf>,
-): Cells {
+function cells(view: View, { address: who, topic, untilMs, source, reason, createdMs }: ReturnType<typeof entryOf>) {
   const { formats, nowMs } = view;
   const over = untilMs !== null && untilMs <= nowMs && html` <span class="soft">(over)</span>`;
   return [

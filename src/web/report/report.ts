@@ -27,11 +27,7 @@ export interface ReportPageOptions
  * security policy that forbids all three. Escapes everything from a file, the API or the ledger. Takes one pass over
  * the outcomes, and keeps counts and the rows that it shows.
  */
-export async function* reportPage(
-  summary: Report,
-  outcomes: Outcomes,
-  options: ReportPageOptions,
-): AsyncGenerator<string> {
+export async function* reportPage(summary: Report, outcomes: Outcomes, options: ReportPageOptions) {
   const times = watchTimes(options.timesOf, Date.parse(summary.startedAt) || 0, options.nowMs);
   const choice = createChoice();
   for await (const batch of outcomes) {

@@ -72,12 +72,7 @@ export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats): Ht
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Null: there are no replies. */
-export function repliesOf(
-  report: Report,
-  counts: ReplyCounts | null,
-  formats: Formats,
-  hasLinks: boolean,
-): Html | null {
+export function repliesOf(report: Report, counts: ReplyCounts | null, formats: Formats, hasLinks: boolean) {
   const { replies, run } = report;
   if (replies === undefined) return null;
   const { count } = formats;

@@ -69,13 +69,9 @@ async function readReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRe
  * The times of the reports and replies about a recipient, as written in them, else of their arrival. A row costs two
  * look-ups, about 4 us, and a reply some bytes of memory.
  */
-function returnTimes(
-  { events }: Pick<Ledger, 'events'>,
-  run: RunRecord,
-  replied: ReadonlyMap<number, number>,
-): (outcome: Outcome) => ReturnTimes {
+function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord, replied: ReadonlyMap<number, number>) {
   const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
-  return (outcome) => {
+  return (outcome: Outcome): ReturnTimes => {
     const { row, key, delivery = null } = outcome;
     if (delivery === null || key === null) return NEVER;
     const repliedMs = ANSWERS.has(delivery) ? (replied.get(row) ?? null) : null;
