@@ -7,7 +7,7 @@ import { TONES } from './charts/chart.ts';
  */
 const TOKENS = `
 :root{color-scheme:light dark;
---t12:.75rem;--t13:.8125rem;--t14:.875rem;--t16:1rem;--t20:1.25rem;
+--t12:.75rem;--t13:.8125rem;--t14:.875rem;--t16:1rem;--t20:1.25rem;--t28:1.75rem;
 --s4:.25rem;--s8:.5rem;--s12:.75rem;--s16:1rem;--s24:1.5rem;--s32:2rem;--r4:.25rem;--r8:.5rem;--pill:2rem;
 --mono:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 --paper:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dde3ea;--panel:#f5f7fa;--field:#7b8694;--link:#1d5fae;--chosen:#dfeafa;
