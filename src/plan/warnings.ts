@@ -194,12 +194,16 @@ function numberWarning({ to, country, channel }: StepMessage, assigned: boolean,
 }
 
 /** A duplicate that says the same is what the first row is for; another text is lost. */
-function ofDuplicate({ duplicateOf, isSame }: SkipDecision, at: Position): readonly Diagnostic[] {
+function ofDuplicate({ duplicateOf, isSame, key }: SkipDecision, at: Position): readonly Diagnostic[] {
   if (duplicateOf === undefined || isSame === true) return NOTHING;
   const message = `Line ${at.line} is a duplicate of line ${duplicateOf} with other values: only line ${duplicateOf} counts.`;
+  // Spreadsheets keep 15 digits of a number.
+  const rounded = /^\d{15}0+$/.test(key ?? '')
+    ? ' Or a spreadsheet rounded the keys: give the column the format "Text" there.'
+    : '';
   const hint =
     'Remove the row that is wrong. If you want to send both, name the columns that tell them apart: `recipients.key: [msisdn, order]`.';
-  return [warning('duplicate-differs', message, { at, hint })];
+  return [warning('duplicate-differs', message, { at, hint: hint + rounded })];
 }
 
 function ofSharedAddress({ sameAddressAs }: SendDecision, at: Position): readonly Diagnostic[] {
@@ -214,6 +218,10 @@ function ofFallback({ channel }: StepMessage, found: readonly Diagnostic[]): rea
   return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));
 }
 
+/** No code of a character; and in a query what ends a value, or is read as a blank. */
+const CHANGES_LINK = /%(?![\da-f]{2})/i;
+const CHANGES_QUERY = /[&=#?]|%(?![\da-f]{2})|^\+|\+(?=.*@)/i;
+
 /** Characters that break a link in the row: a blank anywhere, and in a query one that means something there. */
 function ofLinks(
   links: readonly (LinkPart & { readonly index: number })[],
@@ -223,7 +231,7 @@ function ofLinks(
   if (links.length === 0) return NOTHING;
   return links.flatMap(({ column, inQuery, index }) => {
     const value = values[index] ?? '';
-    const sign = inQuery ? /[&=#?]/.exec(value)?.[0] : undefined;
+    const sign = (inQuery ? CHANGES_QUERY : CHANGES_LINK).exec(value)?.[0];
     if (!/\s/.test(value) && sign === undefined) return [];
     const why = sign === undefined ? 'has a blank, where the link ends' : `has "${sign}", which changes the link`;
     const message = `The value ${show(value)} of the column "${column}" is not encoded in a link: it ${why}.`;

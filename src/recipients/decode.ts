@@ -132,6 +132,8 @@ function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
  * UTF-8 text that was read as windows-1252 and saved again, such as Ã© for é. Signs that can follow a word that ends
  * with Ã, as in Portuguese, count only where the word cannot be one.
  */
+const FOLLOWING =
+  '[\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]';
 const GARBLED = new RegExp(
   [
     '\u00c3[\u0080-\u009f\u00a1-\u00a9\u00ac\u00ad\u00af-\u00b2\u00b4-\u00b6\u00b8\u00b9\u00bc-\u00bf\u20ac\u0192\u201e\u2020\u2021\u02c6\u2030\u0160\u0161\u2039\u0152\u0153\u017d\u017e\u0178\u02dc\u00b3]',
@@ -141,20 +143,47 @@ const GARBLED = new RegExp(
     '\u00c3[\u2018\u201c](?=\\p{L})',
     '(?<!\\p{L})\u00c3\u2013(?=\\p{L})',
     '\u00c2[\u00a1-\u00a5\u00a9\u00b0\u00b1\u00b4\u00bf]',
-    '\u00e2\u20ac.|\u00e2\u201a\u00ac|\u00f0\u0178',
+    '\u00e2\u20ac.|\u00e2\u201a\u00ac|\u00f0\u0178|\u00ef\u00bf\u00bd|\u00ef\u00bb\u00bf',
+    // Letters of Poland, Turkey and Hungary, and two in a row of any other alphabet.
+    '[\u00c4\u00c5][\u00a1-\u00a9\u00ac\u00af-\u00b4\u00b6\u00b8\u00b9\u00bc-\u00bf\u0192\u201a\u2020\u2021\u02c6\u2030\u20ac\u02dc\u2122]',
+    `(?:[\u00c2-\u00df]${FOLLOWING}){2}|(?:[\u00e0-\u00ef]${FOLLOWING}{2}){2}`,
+  ].join('|'),
+  'u',
+);
+
+/** Letters that no word has so, because the text was read in another encoding than it was written in. */
+const MISREAD = new RegExp(
+  [
+    // UTF-8 as windows-1251, windows-1250, Mac Roman and the code pages of DOS.
+    '(?:[\u0420\u0421][^\\0-\\x7f\u0410-\u044f]){3}|\u0432\u0402.|(?<=[A-Za-z])[\u0413\u0415\u0414][^\\0-\\x7f\u0410-\u044f]',
+    '(?<=[A-Za-z])\u0102(?:[^\\0-\\x7f\\p{Lu}\\p{Z}\\p{Pf}\\p{Pi}\\p{Pd}\u2026]|[^\\0-\\x7f](?=\\p{Ll}))',
+    '(?<=[A-Za-z])[\u221a\u2248\u00ac\u0192\u251c\u252c][^\\0-\\x7f]',
+    // Cyrillic, Greek, Hebrew and Arabic code pages as windows-1252: a whole word of accented letters.
+    '(?<![\\p{L}\\p{N}])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}(?![\\p{L}\\p{N}])',
+    // Mac Roman as windows-1252: capitals and signs between small letters.
+    '\\p{Ll}{2}[\u017d\u0160\u0152\u2030\u02c6\u2021\u00bf]\\p{Ll}|.?\u0178\\p{Ll}',
+    // Letters that an encoding did not have.
+    '(?<![^\\s|,;"])(?:\\p{Lu}\\p{Ll}*\\?\\p{Ll}+|\\?{4,})(?![^\\s|,;"])',
   ].join('|'),
   'u',
 );
 
 /** Replacement characters for unreadable bytes, and controls that no text has: letters are lost. */
-const LOST = /[\u0080-\u009f\ufffd]/;
+const LOST = /[\u001a\u0080-\u009f\ufffd]/;
 
-export function garbledIn(text: string): { readonly found: string; readonly isLost: boolean } | null {
-  const garbled = GARBLED.exec(text)?.[0];
-  if (garbled !== undefined) return { found: garbled, isLost: false };
-  const lost = LOST.exec(text)?.[0];
-  return lost === undefined ? null : { found: lost, isLost: true };
+export type Garbled = { readonly found: string; readonly kind: 'utf-8' | 'lost' | 'misread' };
+
+export function garbledIn(text: string): Garbled | null {
+  if (PLAIN.test(text)) return null;
+  const kinds = { 'utf-8': GARBLED, lost: LOST, misread: MISREAD } as const;
+  for (const kind of ['utf-8', 'lost', 'misread'] as const) {
+    const found = kinds[kind].exec(text)?.[0];
+    if (found !== undefined) return { found, kind };
+  }
+  return null;
 }
+
+const PLAIN = /^[\t\n\r\x20-\x3e\x40-\x7e]*$/;
 
 /** Finds a UTF-8 file that is declared to be in a code page, in which nearly every byte is a character. */
 export type Utf8Suspicion = ReturnType<typeof createUtf8Suspicion>;

@@ -451,7 +451,9 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
       const cells = isEscaped || fields.some(isFormula) ? fields.map((field) => cellOf(field, isEscaped)) : fields;
       if (isGarbled && garbled === null) {
         const found = garbledIn(fields.join(' | '));
-        if (found !== null) garbled = garbledText(file, line, found.found, found.isLost);
+        // Where a code page is declared, the whole file tells whether it is UTF-8.
+        const isKnown = found?.kind === 'utf-8' && isCodePage(spec.encoding ?? 'utf-8');
+        if (found !== null && !isKnown) garbled = garbledText(file, line, found, spec.encoding);
       }
       if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
       else if (++empty.count === 1) empty.line = line;
@@ -462,8 +464,7 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   const suspected = (): readonly Diagnostic[] => {
     const line = suspicion.line();
     if (line !== null) return [wrongEncoding(file, line, spec.encoding ?? '')];
-    // Where a code page is declared, the setting is what may be wrong.
-    return garbled === null || isCodePage(spec.encoding ?? 'utf-8') ? [] : [garbled];
+    return garbled === null ? [] : [garbled];
   };
   const notes = (): readonly Diagnostic[] => [
     ...suspected(),

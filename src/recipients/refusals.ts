@@ -1,6 +1,7 @@
 import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 import { TEXT_FORMULA } from '../util/csv.ts';
+import type { Garbled } from './decode.ts';
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
@@ -188,21 +189,29 @@ export function wrongEncoding(file: string, line: number, encoding: ListEncoding
   });
 }
 
-/**
- * @param found - part of a cell, such as Ã©
- * @param isLost - it is the mark of a letter that is lost
- */
-export function garbledText(file: string, line: number, found: string, isLost: boolean): Diagnostic {
-  if (isLost) {
+/** @param declared - by the campaign: it may be what is wrong */
+export function garbledText(
+  file: string,
+  line: number,
+  { found, kind }: Garbled,
+  declared: ListEncoding | null,
+): Diagnostic {
+  const read = declared === null || declared.startsWith('utf-') ? null : declared;
+  const said = read === null ? 'The list holds' : `Read as ${read}, the list holds`;
+  const hint = read === null ? EXPORT_AGAIN : `Look whether it was written so. ${EXPORT_AGAIN}`;
+  if (kind === 'lost') {
     const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
     const what = found === '\ufffd' ? 'the mark of letters that could not be read' : 'a control character';
-    const message = `The list holds ${code}, ${what}: it was read in a wrong encoding before it was saved.`;
-    return warning('wrong-encoding', message, { at: { file, line }, hint: EXPORT_AGAIN });
+    const message = `${said} ${code}, ${what}: it was read in a wrong encoding before it was saved.`;
+    return warning('wrong-encoding', message, { at: { file, line }, hint });
   }
-  return warning('wrong-encoding', `The list holds "${found}": UTF-8 that was read as windows-1252 and saved again.`, {
-    at: { file, line },
-    hint: EXPORT_AGAIN,
-  });
+  const why =
+    kind === 'utf-8'
+      ? 'UTF-8 that was read as windows-1252 and saved again'
+      : found.includes('?')
+        ? 'a "?" may stand for each letter that was lost in another encoding'
+        : 'letters that no word has so, which were read in a wrong encoding';
+  return warning('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint });
 }
 
 const EXPORT_AGAIN = 'Export the list again, as UTF-8: messages would show these characters.';

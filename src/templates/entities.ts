@@ -42,26 +42,53 @@ export function entityIn(value: string): Entity | null {
   return value.includes('&') ? (entitiesIn(value).next().value ?? null) : null;
 }
 
-/** `{name}`, `${name}`, `%name%`. Two braces are handbill's own, escaped. A percent sign may end a number. */
-const FOREIGN = /(?<!\{)\$?\{([^{}\r\n]{1,100})\}(?!\})|%(?=([^%\r\n]{1,100})%)/g;
+/** `{name}`, `${name}`, `%name%`, `[name]`, `«name»`, `#name#`, `$name`, `{name|there}`. Two braces are handbill's own, escaped. */
+const FOREIGN = new RegExp(
+  [
+    // A percent sign may end a number.
+    String.raw`(?<!\{)[$#@]?\{\$?(?<braced>[^{}\r\n]{1,100})\}(?!\})|%(?=(?<percent>[^%\r\n]{1,100})%)`,
+    String.raw`\[(?<square>[^[\]\r\n]{1,100})\]|«(?<angle>[^«»\r\n]{1,100})»|#(?<hash>[^#\r\n]{1,100})#|\$(?<dollar>[\p{L}_][\p{L}\p{N}_]*)`,
+  ].join('|'),
+  'gu',
+);
+const WITH_FALLBACK = /^([^|,;:]+)[|,;]/u;
+/** Nothing but a place for a value of another program: `*|FNAME|*`, `<%= name %>`, `{% if x %}`, `%%name%%`, `[[name]]`. */
+const CERTAIN =
+  /\*\|([^|\r\n]{1,100})\|\*|<%=?([^%\r\n]{1,100})%>|\{%([^%\r\n]{1,100})%\}|%%(\w[\w .-]{0,50})%%|%recipient\.([\w.]{1,50})%|\[\[(\w[\w .-]{0,50})\]\]|[$#]\{([a-z_]\w*(?:\.\w+)+)\}/gi;
 
-/** Only words that are columns count: nothing is known of others in these brackets. */
+/** Words in the brackets of other programs count if they are columns, or if no text has such brackets. */
 function warnOfForeignTags(loc: Loc, place: Place): void {
-  for (const { index, 0: first, 1: braced, 2: percent } of slice(place.located, loc).matchAll(FOREIGN)) {
-    const column = columnLike(braced?.trim() ?? percent ?? '', place);
-    const isOfProvider = /^(?:secret|var)\.\w/.test(braced?.trim() ?? '');
-    if (column === null && !isOfProvider) continue;
-    const written = percent === undefined ? first : `%${percent}%`;
+  const said = (index: number, written: string, column: string | null, other: string): void => {
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, written.length);
-    const hint = column === null ? 'Only provider files have such values.' : `Did you mean ${columnTag(column)}?`;
+    const hint = column === null ? other : `Did you mean ${columnTag(column)}?`;
     const message = `"${written}" would be sent literally.`;
     report(place, warning('foreign-tag', message, { ...at(place.located, found), hint }));
+  };
+  const text = slice(place.located, loc).replace(CERTAIN, (written, ...rest: readonly unknown[]) => {
+    const word = rest.slice(0, 7).find((one) => typeof one === 'string') as string | undefined;
+    const index = rest.find((one) => typeof one === 'number') as number;
+    said(index, written, columnLike(word?.trim() ?? '', place), 'handbill fills in {{column}} only.');
+    return ' '.repeat(written.length);
+  });
+  for (const { index, 0: first, groups = {} } of text.matchAll(FOREIGN)) {
+    const { braced, percent } = groups;
+    const word =
+      Object.values(groups)
+        .find((one) => one !== undefined)
+        ?.trim() ?? '';
+    const column = columnLike(word, place) ?? columnLike(WITH_FALLBACK.exec(word)?.[1]?.trim() ?? '', place);
+    const isOfProvider = /^(?:secret|var)\.\w/.test(braced?.trim() ?? '');
+    if (column === null && !isOfProvider) continue;
+    said(index, percent === undefined ? first : `%${percent}%`, column, 'Only provider files have such values.');
   }
 }
 
 /** Null: neither a column nor a given value. */
 function columnLike(word: string, { scope, state: { columns } }: Place): string | null {
   if (columns.has(word) || scope.has(word)) return word;
-  const lower = word.toLowerCase();
-  return [...columns, ...scope.keys()].find((name) => name.toLowerCase() === lower) ?? null;
+  const like = [/(?!)/g, /[\s_.-]/g].map((left) => {
+    const bare = (name: string): string => name.toLowerCase().replace(left, '');
+    return [...columns, ...scope.keys()].find((name) => bare(name) === bare(word));
+  });
+  return word === '' ? null : (like[0] ?? like[1] ?? null);
 }

@@ -37,7 +37,9 @@ export function trustedIn(body: readonly OutStatement[]): readonly Diagnostic[] 
   return found;
 }
 
-const LINK = /(?:https?:\/\/|\bhref\s*=\s*["']?)[^\s"'<>]*$/i;
+/** With a scheme, or as phones make one of a name with a path; or in `href`. */
+const LINK =
+  /(?:[a-z][a-z\d+.-]{1,20}:\/\/|\b(?:mailto:|sms:|www\.)|(?<![\w@.-])(?:[a-z\d-]+\.)+[a-z]{2,}\/|\bhref\s*=\s*["']?)[^\s"'<>]*$/i;
 const WHOLE_HREF = /^href\s*=\s*["']?$/i;
 /** Characters before a tag that are searched for the beginning of a link: longer links hardly exist. */
 const LOOKED_BACK = 2_000;

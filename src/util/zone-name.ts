@@ -1,5 +1,5 @@
 import { nearest } from './suggest.ts';
-import { isTimeZone } from './time.ts';
+import { createOffset, isTimeZone } from './time.ts';
 
 export interface ZoneFault {
   /** Follows on the name in quotes. */
@@ -14,16 +14,18 @@ export function zoneFault(name: string): ZoneFault | null {
   if (posix !== null) {
     const hours = -Number(posix[1]);
     const problem = `is the fixed offset ${offsetText(hours)}: the sign in these names is reversed, and clocks never change`;
-    const other = PLACES[MIDDLE - hours];
+    const other = placeAt(-hours * 60);
     const also = other === undefined ? '' : ` If you mean ${offsetText(-hours)}: ${other}.`;
-    return { problem, hint: `Name a place, such as ${PLACES[MIDDLE + hours] ?? 'Europe/London'}.${also}` };
+    return { problem, hint: `Name a place, such as ${placeAt(hours * 60) ?? 'Europe/London'}.${also}` };
   }
   const offset = /^(?:utc|gmt)? ?([+-]\d{1,2})(?::?(\d\d))?$/i.exec(name);
   if (offset !== null) {
-    const place = PLACES[MIDDLE + Number(offset[1])] ?? 'Europe/London';
+    const sign = offset[1]?.startsWith('-') === true ? -1 : 1;
+    const place = placeAt(Number(offset[1]) * 60 + sign * Number(offset[2] ?? 0)) ?? 'Europe/London';
     return { problem: 'is an offset, which knows no summer time', hint: `Name a place, such as ${place}.` };
   }
-  const meant = ABBREVIATIONS.get(name.toUpperCase());
+  const region = REGION.exec(name)?.[1]?.toUpperCase();
+  const meant = ABBREVIATIONS.get(region ?? name.toUpperCase());
   if (meant !== undefined) {
     const problem = ['EST', 'HST', 'MST'].includes(name.toUpperCase())
       ? 'is a fixed offset, which knows no summer time'
@@ -47,51 +49,74 @@ function offsetText(hours: number): string {
   return `UTC${hours < 0 ? '-' : '+'}${String(Math.abs(hours)).padStart(2, '0')}:00`;
 }
 
-/** A place for each whole offset in winter, from UTC-11 to UTC+14. */
+/** Well-known places for the whole offsets in winter, and a few others. */
 const PLACES: readonly string[] = (
   'Pacific/Pago_Pago Pacific/Honolulu America/Anchorage America/Los_Angeles America/Denver America/Chicago ' +
   'America/New_York America/Halifax America/Sao_Paulo America/Noronha Atlantic/Azores Europe/London Europe/Paris ' +
   'Europe/Athens Europe/Moscow Asia/Dubai Asia/Karachi Asia/Dhaka Asia/Bangkok Asia/Shanghai Asia/Tokyo ' +
-  'Australia/Sydney Pacific/Noumea Pacific/Auckland Pacific/Tongatapu Pacific/Kiritimati'
+  'Australia/Sydney Pacific/Noumea Pacific/Auckland Pacific/Tongatapu Pacific/Kiritimati Asia/Kolkata Asia/Tehran Asia/Kathmandu Australia/Adelaide'
 ).split(' ');
 
-/** UTC among the places. */
-const MIDDLE = 11;
+/** So many minutes east of UTC in winter; a place above, else any. */
+function placeAt(minutes: number): string | undefined {
+  const halves = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)];
+  return [...PLACES, ...Intl.supportedValuesOf('timeZone')].find(
+    (zone) => Math.min(...halves.map(createOffset(zone))) === minutes * 60_000,
+  );
+}
+
+/** `Eastern Standard Time`, `(GMT-05:00) Eastern Time (US & Canada)`, `Eastern`. */
+const REGION =
+  /^(?:\([^)]*\) ?)?((?:Eastern|Central|Mountain|Pacific|Alaskan?|Hawaiian|Atlantic|India|Tokyo|China|W\. Europe|Romance|Singapore))(?: (?:Standard |Daylight )?Time.*)?$/i;
 
 /** Abbreviations with the zones that they may mean. IANA has EST, HST and MST, as offsets. */
 const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
   [
     ['EST', 'America/New_York (or America/Panama, which has no summer time)'],
-    ['EDT ET', 'America/New_York'],
+    ['EDT|ET|EASTERN', 'America/New_York'],
     ['CST', 'America/Chicago (or Asia/Shanghai)'],
-    ['CDT CT', 'America/Chicago'],
+    ['CDT|CT|CENTRAL', 'America/Chicago'],
     ['MST', 'America/Denver (or America/Phoenix, which has no summer time)'],
-    ['MDT MT', 'America/Denver'],
-    ['PST PDT PT', 'America/Los_Angeles'],
-    ['AKST AKDT', 'America/Anchorage'],
-    ['HST HDT', 'Pacific/Honolulu'],
-    ['AST ADT', 'America/Halifax (or America/Puerto_Rico, which has no summer time)'],
-    ['NST NDT', 'America/St_Johns'],
-    ['BRT', 'America/Sao_Paulo'],
+    ['MDT|MT|MOUNTAIN', 'America/Denver'],
+    ['PST|PDT|PT|PACIFIC', 'America/Los_Angeles'],
+    ['AKST|AKDT|ALASKA|ALASKAN', 'America/Anchorage'],
+    ['HST|HDT|HAWAIIAN', 'Pacific/Honolulu'],
+    ['AST|ADT|ATLANTIC', 'America/Halifax (or America/Puerto_Rico, which has no summer time)'],
+    ['NST|NDT', 'America/St_Johns'],
+    ['BRT|BRST', 'America/Sao_Paulo'],
     ['ART', 'America/Argentina/Buenos_Aires'],
     ['BST', 'Europe/London'],
     ['WEST', 'Europe/Lisbon'],
-    ['CEST', 'Europe/Paris'],
+    ['CEST|MEZ|MESZ|W. EUROPE|ROMANCE', 'Europe/Paris'],
     ['EEST', 'Europe/Athens'],
     ['MSK', 'Europe/Moscow'],
     ['IST', 'Asia/Kolkata, Europe/Dublin or Asia/Jerusalem: the name has three meanings'],
     ['EAT', 'Africa/Nairobi'],
-    ['SAST CAT', 'Africa/Johannesburg'],
+    ['SAST|CAT', 'Africa/Johannesburg'],
     ['WAT', 'Africa/Lagos'],
     ['GST', 'Asia/Dubai'],
+    ['INDIA', 'Asia/Kolkata'],
+    ['CHINA', 'Asia/Shanghai'],
+    ['PHT|PHST', 'Asia/Manila'],
+    ['WIB', 'Asia/Jakarta'],
+    ['WITA', 'Asia/Makassar'],
+    ['WIT', 'Asia/Jayapura'],
+    ['ICT', 'Asia/Bangkok'],
+    ['BDT', 'Asia/Dhaka'],
+    ['NPT', 'Asia/Kathmandu'],
+    ['TRT', 'Europe/Istanbul'],
+    ['COT', 'America/Bogota'],
+    ['PET', 'America/Lima'],
+    ['CLT|CLST', 'America/Santiago'],
+    ['VET', 'America/Caracas'],
     ['PKT', 'Asia/Karachi'],
     ['HKT', 'Asia/Hong_Kong'],
-    ['SGT', 'Asia/Singapore'],
-    ['JST', 'Asia/Tokyo'],
+    ['SGT|SINGAPORE', 'Asia/Singapore'],
+    ['JST|TOKYO', 'Asia/Tokyo'],
     ['KST', 'Asia/Seoul'],
     ['AWST', 'Australia/Perth'],
-    ['ACST ACDT', 'Australia/Adelaide (or Australia/Darwin, which has no summer time)'],
-    ['AEST AEDT', 'Australia/Sydney (or Australia/Brisbane, which has no summer time)'],
-    ['NZST NZDT', 'Pacific/Auckland'],
-  ].flatMap(([names = '', zone = '']) => names.split(' ').map((name) => [name, zone] as const)),
+    ['ACST|ACDT', 'Australia/Adelaide (or Australia/Darwin, which has no summer time)'],
+    ['AEST|AEDT', 'Australia/Sydney (or Australia/Brisbane, which has no summer time)'],
+    ['NZST|NZDT', 'Pacific/Auckland'],
+  ].flatMap(([names = '', zone = '']) => names.split('|').map((name) => [name, zone] as const)),
 );

@@ -327,6 +327,64 @@ describe('encodings', () => {
     ]);
   });
 
+  it.each([
+    ['ï¿½', 'Renï¿½e'],
+    ['Å‚', 'PaweÅ‚'],
+    ['Î‘Î¸', 'Î‘Î¸Î·Î½Î¬'],
+    ['РђРЅРЅ', 'РђРЅРЅР°'],
+    ['вЂ™', 'OвЂ™Brien'],
+    ['√©', 'Ren√©'],
+    ['├®', 'Jos├®'],
+    ['Àííà', 'Àííà'],
+    ['enŽe', 'RenŽe'],
+    ['M?ller', 'M?ller'],
+    ['?????', '?????'],
+  ])('%s is read in a wrong encoding', async (part, cell) => {
+    const found = await preview(rows('Ada', cell), 'Hi {{name}} x');
+    const said = found.said.filter((one) => one.startsWith('wrong-encoding'));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain(`The list holds "${part}"`);
+  });
+
+  it('says nothing of words that people write', async () => {
+    const words = [
+      'IRMÃ',
+      'CONCEIÇÃO',
+      'TOMÁŠ',
+      'LÍŠKA',
+      'Ёлка',
+      'Її',
+      'РІСТ',
+      'MĂRGINEAN',
+      '“café”…',
+      '«É»',
+      'Why?',
+      '???',
+    ];
+    const more = [
+      'Éàé',
+      'Łódź',
+      'Nguyễn',
+      'Şükrü',
+      '√2',
+      'Ÿ',
+      'À la carte',
+      'a?b=c',
+      'Ђурић',
+      'Ђорђевић',
+      '日本',
+      'l’été',
+    ];
+    const found = await preview(rows(...words, ...more), 'Hi {{name}} x');
+    expect(found.said.filter((one) => one.startsWith('wrong-encoding'))).toEqual([]);
+  });
+
+  it('asks whether the code page is right where letters are in no word', async () => {
+    const list = Buffer.concat([Buffer.from('msisdn,name\n07400123456,Ren'), Buffer.from([0x8e]), Buffer.from('e\n')]);
+    const found = await preview(list, 'Hi {{name}}', 'encoding: windows-1252');
+    expect(found.said.join()).toContain('wrong-encoding:2 Read as windows-1252, the list holds "enŽe"');
+  });
+
   it('finds UTF-8 that is read in any code page', async () => {
     const found = await preview(rows('René', 'Ада'), 'Hi {{name}}', 'encoding: windows-1251');
     expect(found.said).toContain('wrong-encoding:2 The list looks like UTF-8, but is read as windows-1251.');

@@ -23,6 +23,11 @@ test.each([
   ['https://a.example/?n={{default name "x"}}', 'a#b', '"#"'],
   ['See HTTPS://a.example/?x={{#if name}}{{name}}{{/if}} now', 'what?', '"?"'],
   ['https://a.example/?n={{name}}&m={{trim name}}', 'a=b', '"="'],
+  ['https://a.example/?p={{name}}', '+447400123456', '"+"'],
+  ['https://a.example/{{name}}/x', '100% off', '"%"'],
+  ['a.example/?n={{name}}', 'Ada Lovelace', 'blank'],
+  ['www.a.example/?n={{name}}', 'Bo&n=Cy', '"&"'],
+  ['mailto:a@b.example?subject={{name}}', 'Ada Lovelace', 'blank'],
 ])('%s with %j is warned about', async (text, value, why) => {
   const said = await previewed(sms(text), value);
   expect(said).toContain('is not encoded in a link');
@@ -35,6 +40,8 @@ test.each([
   ['Hello {{name}}, https://a.example', 'Ada & Bo'],
   ['https://a.example/{{name}}', 'sale?x=1&y=2'],
   ['https://a.example/?n={{name}}', 'Ada'],
+  ['https://a.example/?n={{name}}', 'Ada+Lovelace%20x'],
+  ['Meet at 5.30/{{name}}', 'Ada Lovelace'],
   ['{{name}}', 'https://a.example/?x=1&y=2'],
 ])('%s with %j is not', async (text, value) => {
   expect(await previewed(sms(text), value)).not.toContain('in a link');
@@ -62,6 +69,7 @@ test.each([
   ['Bo\tX', 'a tab'],
   ['Cy      Six', 'more than four blanks'],
   ['Cy\r\nSix', 'a line end'],
+  ['Cy\u00a0\u00a0\u00a0\u00a0\u00a0Six', 'more than four blanks'],
 ])('a messaging app refuses %j in a template', async (value, why) => {
   expect(await previewed(APP, value)).toContain(`has ${why}`);
   expect(await previewed(`${APP}variables: { name: "{{oneline name}}" }`, value)).not.toContain(

@@ -373,6 +373,15 @@ describe('brackets of other tools', () => {
     [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent literally. (Did you mean {{name}}?)`]],
     ['10% off, %NAME%', ['foreign-tag 1:10 "%NAME%" would be sent literally. (Did you mean {{name}}?)']],
     ['{first name}', ['foreign-tag 1:1 "{first name}" would be sent literally. (Did you mean {{[First Name]}}?)']],
+    ...['[name]', '[[name]]', '*|NAME|*', '%%name%%', '«name»', '#name#', '{%name%}', '<%= name %>', '{name|you}'].map(
+      (tag): [string, string[]] => [
+        `Hi ${tag}`,
+        [`foreign-tag 1:4 "${tag}" would be sent literally. (Did you mean {{name}}?)`],
+      ],
+    ),
+    ['Hi *|FNAME|*', ['foreign-tag 1:4 "*|FNAME|*" would be sent literally. (handbill fills in {{column}} only.)']],
+    ['Hi [FIRST NAME]', ['foreign-tag 1:4 "[FIRST NAME]" would be sent literally. (Did you mean {{[First Name]}}?)']],
+    ['[x] *name* (name) #1 or #2, p { name: red; } <name>', []],
     [
       'Hi {secret.token} {to}',
       ['foreign-tag 1:4 "{secret.token}" would be sent literally. (Only provider files have such values.)'],
