@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ListEncoding } from '../model.ts';
-import { countLines } from './refusals.ts';
+import { countLines, type Garbled } from './refusals.ts';
 
 /** Bytes that are not text. `before`: the text before them in the same piece. */
 export class DecodeFault extends Error {
@@ -162,16 +162,15 @@ const MISREAD = new RegExp(
     '(?<![\\p{L}\\p{N}])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}(?![\\p{L}\\p{N}])',
     // Mac Roman as windows-1252: capitals and signs between small letters.
     '\\p{Ll}{2}[\u017d\u0160\u0152\u2030\u02c6\u2021\u00bf]\\p{Ll}|.?\u0178\\p{Ll}',
-    // Letters that an encoding did not have.
+    // Letters that an encoding did not have. A SUB at the end of a file is none.
+    '\\p{L}\u001a(?=\\p{L})',
     '(?<![^\\s|,;"])(?:\\p{Lu}\\p{Ll}*\\?\\p{Ll}+|\\?{4,})(?![^\\s|,;"])',
   ].join('|'),
   'u',
 );
 
 /** Replacement characters for unreadable bytes, and controls that no text has: letters are lost. */
-const LOST = /[\u001a\u0080-\u009f\ufffd]/;
-
-export type Garbled = { readonly found: string; readonly kind: 'utf-8' | 'lost' | 'misread' };
+const LOST = /[\u0080-\u009f\ufffd]/;
 
 export function garbledIn(text: string): Garbled | null {
   if (PLAIN.test(text)) return null;

@@ -1,7 +1,6 @@
 import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 import { TEXT_FORMULA } from '../util/csv.ts';
-import type { Garbled } from './decode.ts';
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
@@ -189,6 +188,9 @@ export function wrongEncoding(file: string, line: number, encoding: ListEncoding
   });
 }
 
+/** A part of a text that was read in a wrong encoding. */
+export type Garbled = { readonly found: string; readonly kind: 'utf-8' | 'lost' | 'misread' };
+
 /** @param declared - by the campaign: it may be what is wrong */
 export function garbledText(
   file: string,
@@ -209,7 +211,7 @@ export function garbledText(
     kind === 'utf-8'
       ? 'UTF-8 that was read as windows-1252 and saved again'
       : found.includes('?')
-        ? 'a "?" may stand for each letter that was lost in another encoding'
+        ? 'each "?" may be a letter that another encoding did not have'
         : 'letters that no word has so, which were read in a wrong encoding';
   return warning('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint });
 }

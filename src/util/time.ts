@@ -367,7 +367,7 @@ function formatsOf(text: string): readonly string[] {
   });
 }
 
-/** The forms that SAP, iCalendar and DB2 write, and East Asia. */
+/** SAP, iCalendar, DB2 and East Asia write these. */
 const OTHER_FORMATS = [
   ...['yyyyMMdd', 'yyyyMMddHHmmss', "yyyyMMdd'T'HHmmss", 'yyyy-MM-dd-HH.mm.ss', 'yyyy-MM-dd-HH.mm.ss.SSSSSS'],
   ...['yyyy-MM-dd HH.mm.ss', 'yyyy年M月d日', 'yyyy년 M월 d일', 'yyyy. M. d.'],

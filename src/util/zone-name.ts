@@ -57,7 +57,7 @@ const PLACES: readonly string[] = (
   'Australia/Sydney Pacific/Noumea Pacific/Auckland Pacific/Tongatapu Pacific/Kiritimati Asia/Kolkata Asia/Tehran Asia/Kathmandu Australia/Adelaide'
 ).split(' ');
 
-/** So many minutes east of UTC in winter; a place above, else any. */
+/** A zone this many minutes east of UTC in winter: a place above, else any. */
 function placeAt(minutes: number): string | undefined {
   const halves = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)];
   return [...PLACES, ...Intl.supportedValuesOf('timeZone')].find(

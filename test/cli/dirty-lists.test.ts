@@ -338,6 +338,7 @@ describe('encodings', () => {
     ['Àííà', 'Àííà'],
     ['enŽe', 'RenŽe'],
     ['M?ller', 'M?ller'],
+    ['n\u001a', 'Ren\u001ae'],
     ['?????', '?????'],
   ])('%s is read in a wrong encoding', async (part, cell) => {
     const found = await preview(rows('Ada', cell), 'Hi {{name}} x');
@@ -374,6 +375,7 @@ describe('encodings', () => {
       'Ђорђевић',
       '日本',
       'l’été',
+      'Ada\u001a',
     ];
     const found = await preview(rows(...words, ...more), 'Hi {{name}} x');
     expect(found.said.filter((one) => one.startsWith('wrong-encoding'))).toEqual([]);
