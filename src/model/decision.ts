@@ -43,7 +43,7 @@ export const SKIP_WORDS = {
   },
   'frequency-cap': { means: 'got enough messages lately', advice: 'Nothing to do.' },
   expired: {
-    means: 'not sent to before `notAfter`, `validity` or its time ended',
+    means: 'too late: `notAfter`, `validity` or its time had ended',
     advice: 'Nothing to do: stale is worse than never.',
   },
   'window-closed': {

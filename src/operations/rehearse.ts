@@ -127,7 +127,7 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const refused = lastOfEach(unread, ({ code, message, at }) => JSON.stringify([code, message, at]));
   const project = projectOf(all, refused);
   const timeZone = side?.timeZone ?? project.timeZone;
-  // Only the rest of today is to come.
+  // A moment of today means now: the rest of the day is to come.
   const fromMs = Math.max(options.from ?? startMs, startMs);
   if ((options.from ?? startMs) < midnightAfter(startMs, 0, timeZone)) {
     const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;

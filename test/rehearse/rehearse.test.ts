@@ -192,7 +192,7 @@ describe('the coming days', () => {
   });
 
   test.each(['1d', '30d'])(
-    'a follow-up whose people are never sent to before it is left unfinished %s after that, and no recipient waits',
+    'a follow-up of a run that has halted is left unfinished after a day: wait %s',
     async (wait) => {
       using project = createProject({
         ...campaign(
