@@ -359,7 +359,7 @@ export interface LedgerOptions {
   readonly mustExist?: boolean;
   /** `read`: makes no files beside the ledger either, until another process begins to write. */
   readonly leaveNothing?: boolean;
-  /** A private copy, which is deleted at the end of the process: nothing is synced to disk, or read once more at the end. */
+  /** A private copy, deleted at the end of the process: nothing is synced to disk, and its pages are not checked again. */
   readonly isCopy?: boolean;
   /** Wait for another process that writes; default: 30 s. */
   readonly busyTimeoutMs?: number;

@@ -71,7 +71,7 @@ export function openToRead<T>(
     checkLog(path);
     const db = connect(path, options, true);
     try {
-      if (inspect(db, path, facts) !== 'ours') {
+      if (inspect(db, path, facts, options) !== 'ours') {
         db.close();
         return noLedger(path, options);
       }
@@ -169,17 +169,19 @@ function inspectFile(path: string, options: LedgerOptions, facts: Stats | null):
   if (facts === null || facts.size === 0) return 'empty';
   const db = connect(path, options, true);
   try {
-    return inspect(db, path, facts);
+    return inspect(db, path, facts, options);
   } finally {
     db.close();
   }
 }
 
 /** Examines one state of the file, even while another process makes the ledger. */
-function inspect(db: DatabaseSync, path: string, facts: Stats): Found {
+function inspect(db: DatabaseSync, path: string, facts: Stats, options: Pick<LedgerOptions, 'isCopy'>): Found {
   db.exec('BEGIN');
   try {
-    return identify(db, path, facts);
+    const found = identify(db, path, facts);
+    if (found === 'ours' && options.isCopy !== true && facts.size <= QUICK_CHECK_BYTES) quickCheck(db, path);
+    return found;
   } catch (error) {
     if (needsRollback(error) && facts.size <= PAGE_BYTES) return 'half-made';
     throw error;
@@ -208,7 +210,6 @@ function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours
   }
   const version = userVersion(db);
   if (version !== VERSION || !hasSchema(db)) throw otherSchema(path, version);
-  if (facts.size <= QUICK_CHECK_BYTES) quickCheck(db, path);
   return 'ours';
 }
 

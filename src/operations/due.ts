@@ -334,12 +334,13 @@ type Readers = ReturnType<typeof openReaders>;
 /** A process opens a ledger only once at a time, so all are closed before anything is written or sent. */
 function openReaders(options: Options) {
   const open = new Map<string, Ledger | null>();
+  const isCopy = options.rehearsal !== undefined;
   const close = (): void => {
     for (const ledger of open.values()) ledger?.close();
     open.clear();
   };
   const of = (path: string): Ledger | null => {
-    const ledger = open.get(path) ?? openExistingLedger(path, { nowMs: options.at ?? options.now() });
+    const ledger = open.get(path) ?? openExistingLedger(path, { nowMs: options.at ?? options.now(), isCopy });
     open.set(path, ledger);
     return ledger;
   };
