@@ -123,7 +123,7 @@ const ERROR_VALUE =
 /** Those that end in no sign, and those of databases in small letters. */
 const ERROR_WORDS: ReadonlySet<string> = new Set(
   `#NA #NV #NB #SAKNAS #PUUTTUU #HIÁNYZIK #YOK #NENÍ_K_DISPOZICI #NEDOSTUPNÝ #GETTING_DATA #REF #VALUE #NAME #DIV/0 #NULL
-  #ERROR #SPILL #DELETED #ERROR! #DELETED! #VALUE! #NAME? #NUM! #TYPE! #FUNC! #NAN`
+  #ERROR #SPILL #DELETED #N/A #REF! #DIV/0! #NULL! #ERROR! #DELETED! #VALUE! #NAME? #NUM! #TYPE! #FUNC! #NAN`
     .normalize('NFC')
     .split(/\s+/),
 );
