@@ -250,7 +250,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     const nowMs = time.nowMs;
     asked.delete(nowMs);
     if (meter !== undefined) meter.done = Math.floor((nowMs - startMs) / HOUR_MS);
-    const due = parts.filter((part) => part.queued > 0 || isDue(part));
+    const due = withFollowers(parts.filter((part) => part.queued > 0 || isDue(part)));
     if (due.length === 0 || nowMs >= untilMs || signal.aborted || failed !== null) return;
     // The next call takes what this one has not come to by then. It ends at once where that is nothing.
     askAt(nowMs + everyMs);
@@ -314,9 +314,6 @@ async function play(stage: Stage): Promise<readonly Said[]> {
             if (later > 0 && step !== undefined) leave(later - 1);
             if (current === null) return;
             plan(current, event.item, step?.untilMs ?? untilMs);
-            // Its first message may go out long after its first start: the same call then begins what follows it.
-            const began = event.item.result?.report.startedAt;
-            if (began !== undefined) wakeFollowers(current, Date.parse(began), time.nowMs);
           },
         },
       );
@@ -325,11 +322,20 @@ async function play(stage: Stage): Promise<readonly Said[]> {
       for (const part of left) part.queued -= 1;
     }
   };
-  const wakeFollowers = ({ one }: Part, startedMs: number, earliestMs = 0): void => {
+  const wakeFollowers = ({ one }: Part, startedMs: number): void => {
     for (const follower of parts) {
       const { after } = follower.one.campaign;
-      if (after?.id === one.campaign.id) wake(follower, Math.max(earliestMs, startedMs + after.wait.ms));
+      if (after?.id === one.campaign.id) wake(follower, startedMs + after.wait.ms);
     }
+  };
+  /** A call that has sent a campaign, perhaps for hours, then comes to what follows it. Follow-ups come last in `parts`. */
+  const withFollowers = (due: readonly Part[]): readonly Part[] => {
+    const called = new Set(due.map(({ one }) => one.campaign.id));
+    return parts.filter((part) => {
+      const { id, after } = part.one.campaign;
+      if (after !== null && called.has(after.id)) called.add(id);
+      return called.has(id);
+    });
   };
   const passed = new Set<string>();
   /** When a call can do more for the run of a campaign. */

@@ -17,6 +17,9 @@ export interface FollowUpLedger extends Pick<Ledger, 'findRun' | 'runsOf'> {
 /** The message before may still go out; a run with failed recipients is not finished, and its next start tries them again. */
 const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'failed']);
 
+/** The least wait of a recipient whose message before is still to go out. */
+const LEAST_MS = 60_000;
+
 /** The rule of `after`; null: the campaign follows on no other. The same for each look at a row, and for its claim. */
 export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach) {
   const { after } = plan.campaign;
@@ -37,9 +40,9 @@ export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach)
     const why = exception(sent, key);
     return why === null ? null : `${why} ${before}`;
   };
-  // Whenever the message before goes out, this one waits as long after it.
+  // Whenever the message before goes out, this one waits as long after it; with `wait: 0m`, it still comes second.
   const dueMs = (sent: FollowedMessage, nowMs: number): number =>
-    (OPEN.has(sent.state) ? nowMs : sent.claimedAtMs) + wait.ms;
+    OPEN.has(sent.state) ? nowMs + Math.max(wait.ms, LEAST_MS) : sent.claimedAtMs + wait.ms;
   let counted = 0;
   return {
     counted: () => counted,

@@ -59,6 +59,19 @@ describe('the coming days', () => {
     expect(found.busiest).toBe(5);
   });
 
+  test('a call begins what follows a campaign when it has sent that one, whatever that took', async () => {
+    using project = createProject({
+      ...campaign('hello', `${DAILY}\nsend: { rate: 4/h, concurrency: 1 }`),
+      ...campaign('nudge', 'after: { campaign: hello, wait: 1h }'),
+      ...campaign('second', 'after: { campaign: nudge, wait: 0m }'),
+    });
+    expect(brief(await play(project, { days: 1, everyMs: 6 * 3_600_000 }))).toEqual([
+      'hello finished 30T12:00 30T14:45 12',
+      'nudge finished 30T14:45 30T18:00 12',
+      'second finished 30T14:45 30T18:00 12',
+    ]);
+  });
+
   test.each([
     ['is decided at that call', 1, 'hello finished 30T09:00 30T17:00 12'],
     ['is not, and the days go on', 100, 'hello partial 30T09:00 30T09:00 4'],

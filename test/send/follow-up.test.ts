@@ -349,6 +349,16 @@ describe('a follow-up by hand', () => {
     expect(arrived(api).length).toBe(4);
   });
 
+  it('does not come before the message that it follows, with no wait either', async () => {
+    await using api = await startApi();
+    using here = project(api, { wait: '0m', length: 2 });
+    await sendAt(here, 'one', NOON, { limit: 1 });
+    const first = await sendAt(here, 'two', NOON);
+    expect(first).toMatchObject({ posted: 1, report: { totals: { accepted: 1, deferred: 2 } } });
+    await sendAt(here, 'one', NOON + HOUR);
+    expect(await sendAt(here, 'two', NOON + HOUR)).toMatchObject({ posted: 2, report: { state: 'finished' } });
+  });
+
   it('waits for those whose message is too young, and for those who have none yet', async () => {
     await using api = await startApi();
     using here = project(api, { length: 2 });
