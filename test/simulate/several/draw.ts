@@ -124,7 +124,7 @@ function drawRules(random: Random, names: readonly string[], startMs: number, ow
   };
 }
 
-const WAITS = [20 * MINUTE, 2 * HOUR, 12 * HOUR] as const;
+const WAITS = [20 * MINUTE, 2 * HOUR, 12 * HOUR, 0] as const;
 
 function drawCap(random: Random): Frequency {
   const unit = random.pick(['day', 'day', 'week', 'month'] as const);
