@@ -197,9 +197,17 @@ test.each([
   expect(saysHow('20% off', content)).toBe(isSaid);
 });
 
-test('a text of any length is looked at in no time', () => {
-  const began = performance.now();
-  for (const part of ['a', 'a.', 'a-', 'stop ', 'reply to ', 'http://', 'x/', '"stop" ', 'STOP2'])
-    saysHow(part.repeat(20_000), null);
-  expect(performance.now() - began).toBeLessThan(5_000);
+// A pattern that grows with the square of the text takes minutes here, and the test times out.
+test.each([
+  ['a', false],
+  ['a.', false],
+  ['a-', false],
+  ['stop ', false],
+  ['reply to ', false],
+  ['http://', false],
+  ['x/', false],
+  ['"stop" ', true],
+  ['STOP2', false],
+])('a text of any length has an answer: %j again and again', (part, says) => {
+  expect(saysHow(part.repeat(100_000), null)).toBe(says);
 });

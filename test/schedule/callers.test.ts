@@ -310,7 +310,7 @@ test.each<[label: string, crons: readonly string[], zone: string, expected: numb
   ['every minute', ['* * * * *'], 'UTC', 1],
   ['rows with less time than five minutes', ['0 9 * * *'], 'UTC', 1, [299_999]],
   ['rows with as much', ['0 9 * * *'], 'UTC', 5, [300_000]],
-])('how often it is looked: %s', (_label, crons, zone, expected, spans = []) => {
+])('how often `due` is called: %s', (_label, crons, zone, expected, spans = []) => {
   const clocks = crons.map((cron) => clock(cron, zone));
   expect(everyMinutes(clocks, Date.UTC(2026, 10, 21), spans)).toBe(expected);
 });

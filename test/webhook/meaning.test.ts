@@ -364,11 +364,14 @@ describe('what a reply means', () => {
     expect(folded.filter((word, i) => folded.indexOf(word) !== i)).toEqual([]);
   });
 
-  test('a text of any length is looked at in no time', () => {
-    const texts = ['stop '.repeat(20_000), 'st'.repeat(50_000), `${'-'.repeat(100_000)}stop`, '\n>'.repeat(50_000)];
-    const began = performance.now();
-    for (const text of texts) read(text);
-    expect(performance.now() - began).toBeLessThan(5_000);
+  // A pattern that grows with the square of the text takes minutes here, and the test times out.
+  test.each([
+    ['stop '.repeat(100_000), 'review'],
+    ['st'.repeat(200_000), 'answer'],
+    [`${'-'.repeat(400_000)}stop`, 'answer'],
+    ['\n>'.repeat(200_000), 'answer'],
+  ])('a text of any length has a meaning (%#)', (text, meaning) => {
+    expect(read(text)).toBe(meaning);
   });
 });
 
