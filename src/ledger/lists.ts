@@ -4,6 +4,7 @@ import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
+import { DOUBT_AGAIN } from './moves.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -185,6 +186,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
+        connection.statement(DOUBTS_AGAIN)(newList);
         const { version, versions } = withInputs(runs.record(run.number).versions, inputs, now);
         const facts = [draft.isCounted ? 1 : 0, draft.topic, version, JSON.stringify(versions)];
         update(JSON.stringify(inputs), run.number, ...facts);
@@ -267,7 +269,8 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
       OR (o.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS again WHERE again.value = o.reason)))`;
 
-const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts, version = o.version
+const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts, version = o.version,
+    resolved_by = CASE WHEN o.resolved_by = 'resend' AND n.state <> 'skipped' THEN 'resend' END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row AND o.attempts > n.attempts`;
 
@@ -346,6 +349,8 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
       OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
     AND n.list = ?1 AND n.step = 0 AND n.row = o.row`;
+
+const DOUBTS_AGAIN = `${DOUBT_AGAIN}?`;
 
 /** One address in two spellings was not corrected. */
 const isSame = (one: string, other: string): boolean => listedForm(one) === listedForm(other);

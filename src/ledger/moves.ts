@@ -82,6 +82,13 @@ export const CONDITIONS = {
     quick: null,
     words: 'the ledger has an entry about this very message, and no message went to the new address',
   },
+  ordered: {
+    sql: `EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
+      WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.step = NEW.step
+      AND resolutions.verdict = 'resend')`,
+    quick: null,
+    words: 'a person had wanted it sent again',
+  },
   reported: { sql: `NEW.resolved_by = 'report'`, words: 'a delivery report says that it cannot be received' },
 } as const satisfies Readonly<Record<string, Condition>>;
 
@@ -126,7 +133,22 @@ export const MOVES: readonly Move[] = [
     begins: true,
   },
   { from: 'skipped', to: 'skipped', why: null },
+  { from: 'skipped', to: 'in-doubt', why: 'the message before may have arrived', only: ['ordered'] },
 ];
+
+/**
+ * Where a recipient was to be sent to once more and is left out instead, the message before may still have arrived: its
+ * doubt is in force again (failures.md, section 3). Ends with the list, and with what else says which rows.
+ */
+export const DOUBT_AGAIN = `UPDATE recipients SET state = 'in-doubt', reason = doubt.reason, address = doubt.address,
+    http_status = doubt.http_status, error = doubt.error, claimed_at = doubt.doubt_at, version = doubt.version,
+    resolved_by = NULL
+  FROM resolutions AS doubt
+  WHERE recipients.state = 'skipped' AND recipients.attempts > 0
+    AND doubt.verdict = 'resend' AND doubt.resolved_by = 'user'
+    AND doubt.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
+      WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step)
+    AND recipients.list = `;
 
 /** SQL that is true of these moves; `quick`: only where the row alone shows it. */
 export function isOneOf(moves: readonly Move[], quick = false): string {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isOneOf, MOVES } from './moves.ts';
+import { DOUBT_AGAIN, isOneOf, MOVES } from './moves.ts';
 
 /** "hbll" marks a SQLite file as a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
@@ -311,6 +311,14 @@ export const TRIGGERS: readonly Trigger[] = [
     // A fallback is that of the variant whose message went out, even if a winner was chosen since.
     statement: `INSERT INTO recipients (list, step, row, line, key, state, variant)
     VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending', NEW.variant)`,
+  },
+  // A trigger, because rules, lists and persons leave recipients out in many statements.
+  {
+    name: 'recipients_doubt_again',
+    table: 'recipients',
+    on: 'UPDATE OF state',
+    when: `NEW.state = 'skipped' AND NEW.attempts > 0 AND OLD.state <> 'skipped'`,
+    statement: `${DOUBT_AGAIN}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.
   {

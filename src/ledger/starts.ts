@@ -70,6 +70,7 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       connection.write(nowMs, run.rows, (now) => {
         const list = loadedList(run);
         connection.statement(RECOVER)(now, list);
+        connection.statement(FAILED_AGAIN)(list, run.number);
         connection.statement(CLOSE_ROWS)(now, list);
         connection.statement(CLOSE)(now, run.number);
         counts.keep(run.number);
@@ -200,7 +201,10 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   };
 }
 
-// Failed recipients stay so: they were tried.
+// Failed recipients stay so: they were tried. Except where an earlier attempt may have arrived: its doubt is in force again.
+const FAILED_AGAIN = `UPDATE recipients SET state = 'pending', reason = NULL WHERE list = ?1 AND state = 'failed'
+  AND key IN (SELECT key FROM resolutions WHERE run = ?2 AND verdict = 'resend')`;
+
 const CLOSE_ROWS = `UPDATE recipients SET state = 'skipped', reason = 'closed', updated_at = ?
   WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DoubtVerdict, Resolution, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import { amendedRun } from './given.ts';
 import {
   child,
   fates,
@@ -13,7 +14,7 @@ import {
   recordAll,
   scratchPath,
 } from './scratch.ts';
-import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
+import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const HOUR = 3_600_000;
 
@@ -172,6 +173,79 @@ describe('a resolution', () => {
       { attempts: 1, reason: 'no-response', verdict: 'resend', note: 'first', resolvedAtMs: NOON + HOUR },
       { attempts: 2, reason: 'timeout', verdict: 'rejected', note: 'second', resolvedAtMs: NOON + 2 * HOUR },
     ]);
+  });
+
+  const AGAIN = { ...claimOf(0), attempts: 1 };
+  it.each<[string, (ledger: Ledger, run: RunRecord) => RunRecord | void | undefined]>([
+    ['skips it before its claim', (ledger, run) => ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], NOON)],
+    [
+      'skips it in its claim',
+      (ledger, run) => {
+        ledger.suppress(keyOf(0), { reason: null, untilMs: null, source: 'test', nowMs: NOON });
+        expect(ledger.commit(run, [], [AGAIN], NOON + HOUR)).toEqual(['suppressed']);
+      },
+    ],
+    [
+      'skips it after the API asked to wait',
+      (ledger, run) => {
+        expect(ledger.commit(run, [], [AGAIN], NOON + HOUR)).toEqual(['claimed']);
+        const busy = { state: 'pending', reason: 'rate-limited', attempts: 2, httpStatus: 429 } as const;
+        ledger.commit(run, [resultOf(0, busy)], [], NOON + HOUR);
+        ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], NOON + HOUR);
+      },
+    ],
+    [
+      'deferred it and closes the run',
+      (ledger, run) => {
+        ledger.defer(run, [{ row: 0, step: 0, reason: 'outside-window' }], NOON);
+        return ledger.closeRun(run, NOON + HOUR);
+      },
+    ],
+    [
+      'found no connection and closes the run',
+      (ledger, run) => {
+        const unsent = { from: 'pending', state: 'failed', reason: 'dns', attempts: 2, httpStatus: null } as const;
+        ledger.commit(run, [resultOf(0, unsent)], [], NOON + HOUR);
+        return ledger.closeRun(run, NOON + HOUR);
+      },
+    ],
+    ['has a list without the recipient', (ledger, run) => amendedRun(ledger, run, rows(2).slice(1))],
+    [
+      'has a list that skips the recipient',
+      (ledger, run) => amendedRun(ledger, run, [loadRow(0, { state: 'skipped', reason: 'excluded', to: 'other' })]),
+    ],
+    [
+      'is another run of the campaign, whose list takes over',
+      (ledger, run) => {
+        const draft = ledger.beginLoad({ ...HELLO, occurrence: 'later' }, { channel: 'sms', nowMs: NOON });
+        ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON, takesOver: true });
+        return ledger.runById(run.id)[0];
+      },
+    ],
+  ])('is in force again where its second message was ordered, and what comes then %s', (_what, leaveOut) => {
+    const { ledger, run } = allInDoubt(1);
+    const [doubt] = [...ledger.doubts(run)].flat();
+    const ordered = resolve(ledger, run, [0], said('resend'));
+    const after = leaveOut(ledger, ordered) ?? ordered;
+    const left = [...ledger.outcomes(after)].flat().filter(({ key }) => key === keyOf(0));
+    expect(left).toMatchObject([{ outcome: 'in-doubt', reason: 'no-response', to: keyOf(0) }]);
+    const { row: _row, attempts: _attempts, line: _line, ...facts } = doubt ?? {};
+    expect([...ledger.doubts(after)].flat()).toMatchObject([facts]);
+    // It takes what a doubt takes.
+    const [again] = [...ledger.doubts(after)].flat();
+    resolve(ledger, after, [again?.row ?? -1], said('rejected', { nowMs: NOON + 2 * HOUR }));
+    expect(history(ledger, after).map(({ verdict }) => verdict)).toEqual(['resend', 'rejected']);
+  });
+
+  it('is over once a person said so, whatever was ordered before', () => {
+    const { ledger, run } = allInDoubt(1);
+    resolve(ledger, run, [0], said('resend'));
+    ledger.commit(run, [], [AGAIN], NOON + HOUR);
+    ledger.commit(run, [resultOf(0, { ...SILENT, attempts: 2 })], [], NOON + HOUR);
+    resolve(ledger, run, [0], said('rejected', { nowMs: NOON + 2 * HOUR }));
+    ledger.reopenRejected(run);
+    ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], NOON + 3 * HOUR);
+    expect(fates(ledger, run)).toEqual(['skipped(expired)']);
   });
 
   it('is for all who are named or for none', () => {

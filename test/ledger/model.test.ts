@@ -15,7 +15,7 @@ import type {
 } from '../../src/ledger/records.ts';
 import type { InputFile, StepCount, StepOutcome } from '../../src/model.ts';
 import { examples } from '../helpers/quick.ts';
-import { amend, claim, late, type Model, record, recover, start, stepOf, toPeople } from './model.ts';
+import { amend, claim, late, leaveOut, type Model, record, recover, start, stepOf, toPeople } from './model.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 /*
@@ -134,10 +134,11 @@ class Bench {
       case 'defer': {
         const aside = pick(o.rows).map((row, i) => ({ row, step: this.#stepOf(row, i), reason: o.op }));
         this.#ledger[o.op](this.#run, aside, NOON);
-        const state = o.op === 'skip' ? 'skipped' : 'deferred';
         for (const { row, step, reason } of aside) {
           const person = people[row];
-          if (person?.state === 'pending' && stepOf(person) === step) Object.assign(person, { state, reason });
+          if (person?.state !== 'pending' || stepOf(person) !== step) continue;
+          if (o.op === 'skip') leaveOut(person, reason);
+          else Object.assign(person, { state: 'deferred', reason });
         }
         break;
       }
@@ -207,7 +208,7 @@ class Bench {
       if (!this.#ledger.events.resolve(row, { messageId: null, note: 'delivered', nowMs: NOON })) continue;
       expect(['in-doubt', 'pending', 'deferred']).toContain(person.state);
       history.push(`${person.key} ${stepOf(person)} ${person.attempts} accepted report`);
-      Object.assign(person, { state: 'accepted', reason: 'resolved', resend: false });
+      Object.assign(person, { state: 'accepted', reason: 'resolved', resend: false, doubt: undefined });
       this.#compareCounts();
     }
   }
@@ -225,8 +226,9 @@ class Bench {
     );
     for (const p of resolved) {
       history.push(`${p.key} ${stepOf(p)} ${p.attempts} ${verdict} user`);
-      if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true });
-      else Object.assign(p, { state: verdict, reason: 'resolved' });
+      const doubt = { reason: p.reason, text: p.text };
+      if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true, doubt });
+      else Object.assign(p, { state: verdict, reason: 'resolved', doubt: undefined });
     }
     this.#compareCounts();
     this.#start();
@@ -349,7 +351,7 @@ test('the ledger does what the model does', () => {
   play(list, fc.array(operation, { maxLength: 25 }), { numRuns: examples(80) });
 });
 
-test('two people whose doubts are resolved, sent to again and answered late, over and over (J5)', () => {
+test('two people whose doubts are resolved, sent to again, left out and answered late, over and over (J5)', () => {
   const people = fc.constant<Entry[]>([0, 1].map((key) => ({ kind: 'good', key })));
   const row = fc.subarray([0, 1], { minLength: 1 });
   const doubtful = fc.oneof(
@@ -362,6 +364,18 @@ test('two people whose doubts are resolved, sent to again and answered late, ove
       verdict: fc.constantFrom('resend', 'resend', 'rejected'),
     }),
     fc.record({ op: fc.constant('late' as const), rows: fc.array(fc.nat(9), { minLength: 1 }), kind: fc.nat(5) }),
+    fc.record({ op: fc.constantFrom('skip' as const, 'defer' as const), rows: row }),
+    fc.record({ op: fc.constantFrom('suppress' as const, 'unsuppress' as const), key: fc.nat(1) }),
+    fc.record({ op: fc.constant('report' as const), rows: row }),
+    fc.record({
+      op: fc.constant('amend' as const),
+      list: fc.subarray<Entry>([
+        { kind: 'good', key: 0 },
+        { kind: 'good', key: 1 },
+        { kind: 'invalid', key: 0 },
+      ]),
+      text: fc.nat(2),
+    }),
   );
   play(people, fc.array(doubtful, { minLength: 20, maxLength: 40 }) as fc.Arbitrary<Operation[]>, {
     numRuns: examples(30),

@@ -13,6 +13,8 @@ export interface Person {
   attempts: number;
   /** Pending because a person resolved a doubt with another send, and not claimed since. */
   resend?: boolean;
+  /** The doubt that a person last wanted sent again, at this step. */
+  doubt?: Pick<Person, 'reason' | 'text'> | undefined;
   /** The steps that fell back; so many came before the last one. */
   fallen: readonly { readonly attempts: number; readonly text: string }[];
   /** What the message of the last claim says; empty: none. */
@@ -38,6 +40,13 @@ export function toPeople(rows: readonly LoadRow[]): Person[] {
   return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [], text: '' }));
 }
 
+/** A recipient is left out. Where a message before it may have arrived, that doubt is in force again. */
+export function leaveOut(person: Person, reason: string | null): void {
+  const { doubt } = person;
+  if (doubt === undefined) Object.assign(person, { state: 'skipped', reason });
+  else Object.assign(person, { state: 'in-doubt', ...doubt, resend: false });
+}
+
 /** A claimed row was left behind by a process that died. */
 export function recover({ people, stale }: Model): number {
   const claimed = people.filter((p) => p.state === 'claimed');
@@ -60,7 +69,7 @@ export function claim({ people, suppressed, text }: Model, row: number, step: nu
   const person = people[row];
   if (person?.state !== 'pending' || stepOf(person) !== step) return 'taken';
   if (person.key !== null && suppressed.has(person.key)) {
-    Object.assign(person, { state: 'skipped', reason: 'suppressed' });
+    leaveOut(person, 'suppressed');
     return 'suppressed';
   }
   Object.assign(person, { state: 'claimed', resend: false, text });
@@ -73,7 +82,15 @@ export function record({ people }: Model, { row, state, reason, attempts, next }
   if (next === undefined) Object.assign(person, { state, reason, attempts });
   else {
     const fallen = [...person.fallen, { attempts, text: person.text }];
-    Object.assign(person, { state: 'pending', reason: null, attempts: 0, resend: false, fallen, text: '' });
+    Object.assign(person, {
+      state: 'pending',
+      reason: null,
+      attempts: 0,
+      resend: false,
+      doubt: undefined,
+      fallen,
+      text: '',
+    });
   }
 }
 
@@ -87,7 +104,7 @@ export function late({ people, history }: Model, { row, step, attempts, state, r
   if (state === 'in-doubt') person.reason = reason;
   if (state !== 'accepted' && state !== 'rejected') return;
   history.push(`${person.key} ${step} ${attempts} ${state} late-result`);
-  Object.assign(person, { state, reason, resend: false });
+  Object.assign(person, { state, reason, resend: false, doubt: undefined });
 }
 
 const SENT_TO = ['accepted', 'in-doubt', 'rejected'];
@@ -114,15 +131,20 @@ export function amend(model: Model, rows: readonly LoadRow[], text: string): voi
     p.attempts = old.attempts;
     p.fallen = old.fallen;
     p.text = old.text;
+    p.doubt = old.doubt;
     const isRepairable = stepOf(old) === 0 && REPAIRABLE.has(old.reason ?? '');
     const isKept = old.state === 'skipped' && old.reason !== 'removed' && !isRepairable;
     const final = SENT_TO.includes(old.state) || isKept;
     if (final) Object.assign(p, { state: old.state, reason: old.reason });
+    else if (p.state === 'skipped') leaveOut(p, p.reason);
+    else if (old.state === 'pending' || old.state === 'deferred') p.resend = old.resend === true;
   }
   for (const p of model.people) {
     if (oldOf.get(p.key) !== p || present.some(({ key }) => key === p.key)) continue;
     const open = p.state === 'pending' || p.state === 'failed' || p.state === 'deferred';
-    next.push(open ? { ...p, state: 'skipped', reason: 'removed' } : { ...p });
+    const gone = { ...p };
+    if (open) leaveOut(gone, 'removed');
+    next.push(gone);
   }
   model.people = next;
   model.text = text;

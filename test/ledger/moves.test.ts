@@ -12,8 +12,9 @@ interface Means {
 }
 const NOTE = (
   by: string,
+  verdict = 'accepted',
 ) => `INSERT INTO resolutions (run, step, key, attempts, line, verdict, resolved_by, address, resolved_at)
-  SELECT number, 0, 'k', 0, 2, 'accepted', '${by}', 'a', 0 FROM runs`;
+  SELECT number, 0, 'k', 0, 2, '${verdict}', '${by}', 'a', 0 FROM runs`;
 const MEANS: Readonly<Record<keyof typeof CONDITIONS, readonly [holds: Means, fails: Means]>> = {
   noOrder: [{ set: { resolved_by: null } }, { set: { resolved_by: 'user' } }],
   stepBegan: [{}, { before: 'UPDATE recipients SET step = 1' }],
@@ -31,6 +32,7 @@ const MEANS: Readonly<Record<keyof typeof CONDITIONS, readonly [holds: Means, fa
     { before: NOTE('resend-changed'), set: { resolved_by: 'resend-changed', address: 'b', resend: 1 } },
     { before: NOTE('resend-changed'), set: { resolved_by: 'resend-changed', address: 'a', resend: 1 } },
   ],
+  ordered: [{ before: NOTE('user', 'resend') }, { before: NOTE('user') }],
   reported: [{ set: { resolved_by: 'report' } }, { set: { resolved_by: 'user' } }],
 };
 /** Of a plain row, whose state alone changes. */

@@ -51,6 +51,22 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'ledger/amend.test.ts' },
   },
   {
+    name: 'doubt-forgotten-by-a-skip',
+    planted: 'a recipient who was to be sent to once more, and whom a rule leaves out, counts as never sent to',
+    file: SCHEMA,
+    was: `NEW.state = 'skipped' AND NEW.attempts > 0 AND`,
+    is: `NEW.state = 'skipped' AND NEW.attempts > 9 AND`,
+    proof: { in: 'ledger/doubts.test.ts', only: 'is in force again' },
+  },
+  {
+    name: 'ordered-doubt-forgotten-by-amend',
+    planted: 'a recipient who was to be sent to once more, and whom another list leaves out, counts as never sent to',
+    file: 'src/ledger/lists.ts',
+    was: '        connection.statement(DOUBTS_AGAIN)(newList);\n',
+    is: '        void DOUBTS_AGAIN;\n',
+    proof: { in: 'ledger/doubts.test.ts', only: 'is in force again' },
+  },
+  {
     name: 'text-of-the-first-start',
     planted: 'with --allow input-changed, a row is said to have the text of the first start',
     file: COMMITS,

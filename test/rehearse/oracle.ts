@@ -100,9 +100,9 @@ export async function compare(seed: number, api: OracleApi, days: number): Promi
   const unsent = said.occurrences.flatMap(({ campaign, occurrence, state, begins, diagnostics }) => {
     if (state !== 'missed' && state !== 'refused') return [];
     const codes = codesOf(diagnostics);
-    return [
-      { campaign, occurrence, isRefused: state === 'refused' || codes.length > 0, begins, first: codes, all: codes },
-    ];
+    // One that a pause kept back until it was too late, which `unsentOf` counts as refused as well.
+    const isRefused = state === 'refused' || codes.length > 0 || diagnostics.some(({ code }) => code === 'paused');
+    return [{ campaign, occurrence, isRefused, begins, first: codes, all: codes }];
   });
   const rows = ledgerRows(project.path('.handbill/ledger.db'), untilMs);
   // A run that began before these days and cannot go on is in the ledger: its rows say what became of it.
