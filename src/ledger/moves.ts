@@ -137,8 +137,8 @@ export const MOVES: readonly Move[] = [
 ];
 
 /**
- * Where a recipient was to be sent to once more and is left out instead, the message before may still have arrived: its
- * doubt is in force again (failures.md, section 3). Ends with the list, and with what else says which rows.
+ * A recipient who was to be sent to once more is skipped instead: the message before may still have arrived, so that the
+ * recipient is in doubt again (failures.md, section 3). Ends with the list, and with what else says which rows.
  */
 export const DOUBT_AGAIN = `UPDATE recipients SET state = 'in-doubt', reason = doubt.reason, address = doubt.address,
     http_status = doubt.http_status, error = doubt.error, claimed_at = doubt.doubt_at, version = doubt.version,

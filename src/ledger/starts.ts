@@ -201,7 +201,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   };
 }
 
-// Failed recipients stay so: they were tried. Except where an earlier attempt may have arrived: its doubt is in force again.
+// Failed recipients stay so: they were tried. Not where an attempt before may have arrived.
 const FAILED_AGAIN = `UPDATE recipients SET state = 'pending', reason = NULL WHERE list = ?1 AND state = 'failed'
   AND key IN (SELECT key FROM resolutions WHERE run = ?2 AND verdict = 'resend')`;
 
