@@ -753,23 +753,41 @@ function waitsOf(
   const others = counts.some(
     ({ outcome, reason }) => (outcome === 'pending' && reason !== 'rate-limited') || outcome === 'failed',
   );
-  const waits =
-    typeof untilMs === 'number' &&
+  const isHeld =
     !others &&
     !isDecidedEarly(ledger, run, campaign.send.canary, nowMs) &&
     !hasNewFallback(ledger, run, campaign, nowMs);
-  // Where nothing has won, only new evidence lets them go on, or the end of their time.
-  const isUndecided =
-    waits &&
-    counts.every(
-      ({ outcome, reason }) => outcome !== 'in-doubt' && (outcome !== 'deferred' || reason === 'winner-undecided'),
-    ) &&
-    isStillUndecided(ledger, run, campaign, nowMs);
+  const isKept =
+    isHeld && areKept(counts) && (!counts.some(isUndecided) || isStillUndecided(ledger, run, campaign, nowMs));
   return {
-    waitsUntilMs: isUndecided ? lateAt({ campaign }, run.startedAtMs ?? nowMs) : waits ? untilMs : null,
+    waitsUntilMs: isKept
+      ? lateAt({ campaign }, run.startedAtMs ?? nowMs)
+      : isHeld && typeof untilMs === 'number'
+        ? untilMs
+        : null,
     zoneless: counts.reduce((sum, { reason, count }) => sum + (reason === 'zone-unknown' ? count : 0), 0),
   };
 }
+
+type Counted = ReturnType<Ledger['counts']>[number];
+
+function isUndecided({ outcome, reason }: Counted): boolean {
+  return outcome === 'deferred' && reason === 'winner-undecided';
+}
+
+/**
+ * Calls do nothing for those who wait: where nothing has won, only new evidence does, and where the time zone is not known,
+ * only a person; or the end of their time.
+ */
+function areKept(counts: readonly Counted[]): boolean {
+  const open = counts.filter(({ outcome }) => !FINAL.has(outcome));
+  return (
+    open.length > 0 &&
+    open.every((one) => isUndecided(one) || (one.outcome === 'deferred' && one.reason === 'zone-unknown'))
+  );
+}
+
+const FINAL: ReadonlySet<string> = new Set(['accepted', 'rejected', 'skipped']);
 
 /** A report of a message that did not arrive came in after the last start, which counted the fallbacks that wait. */
 function hasNewFallback(ledger: Ledger, run: RunRecord, campaign: Campaign, nowMs: number): boolean {

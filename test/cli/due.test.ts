@@ -404,7 +404,7 @@ describe('what is said already is not said at every call', () => {
     expect(sent.items[0]?.diagnostics).toMatchObject([told]);
     for (const more of [{ dryRun: true }, {}]) {
       const later = await dueAt(project, '2026-11-20T09:05:00Z', more);
-      expect(brief(later)).toEqual(['calls continue 11-20T09:00']);
+      expect(brief(later)).toEqual(['calls leave waiting 11-20T09:00']);
       expect(later.items[0]?.diagnostics).toMatchObject([told]);
     }
     expect(api.numbers()).toEqual(['+442079460001']);
