@@ -105,9 +105,9 @@ const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, a
 
 // Where the list has again an address that got the message, no second message goes there.
 const NOTE_ORDER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
-    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, version)
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)
   SELECT ?1, step, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
-    ?2, ?3, 'user', ?4, ?5, ?6, version
+    ?2, ?3, 'user', ?4, ?5, ?6, posted_from, version
   FROM recipients WHERE list = ?7 AND step = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'
     AND (CAST(?2 AS TEXT) <> 'resend' OR resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
       WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'

@@ -4,7 +4,7 @@ import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { DOUBT_AGAIN } from './moves.ts';
+import { AS_BEFORE } from './moves.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -186,7 +186,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
-        connection.statement(DOUBTS_AGAIN)(newList);
+        connection.statement(SKIPPED_AS_BEFORE)(newList);
         const { version, versions } = withInputs(runs.record(run.number).versions, inputs, now);
         const facts = [draft.isCounted ? 1 : 0, draft.topic, version, JSON.stringify(versions)];
         update(JSON.stringify(inputs), run.number, ...facts);
@@ -300,7 +300,7 @@ const TAKE_BACK = `UPDATE main.recipients AS n
     AND o.resend IS NOT NULL
     AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
       AND last.resolved_by = 'resend-changed')
-    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped'
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
       OR (o.state = 'rejected' AND o.reason IS DISTINCT FROM 'fell-back'
         AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.run = ?3 AND former.key = r.key
           AND former.resolved_by = 'resend-changed' AND former.address = coalesce(n.list_address, n.address))))`;
@@ -316,7 +316,7 @@ const TAKE_BACK_GONE = `UPDATE main.recipients AS n
     AND o.resend IS NOT NULL
     AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
       AND last.resolved_by = 'resend-changed')
-    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')`;
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred')`;
 
 // Every recipient who fell back has a row of step 1, so only those rows are read.
 const MOVED = `INSERT INTO temp.moved
@@ -350,7 +350,7 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
       OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
     AND n.list = ?1 AND n.step = 0 AND n.row = o.row`;
 
-const DOUBTS_AGAIN = `${DOUBT_AGAIN}?`;
+const SKIPPED_AS_BEFORE = `${AS_BEFORE}?`;
 
 /** One address in two spellings was not corrected. */
 const isSame = (one: string, other: string): boolean => listedForm(one) === listedForm(other);
@@ -421,7 +421,7 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
       AND former.address = n.address)
   FROM recipients AS n JOIN recipients AS o ON o.key = n.key
     LEFT JOIN resolutions AS r ON o.resend IS NOT NULL
-    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred')
     AND r.number = (SELECT max(number) FROM resolutions AS last WHERE last.run = ?3 AND last.key = o.key
       AND last.resolved_by = 'resend-changed')
   WHERE o.list = ?1 AND o.step = 0 AND n.list = ?2 AND n.step = 0

@@ -134,19 +134,22 @@ export const MOVES: readonly Move[] = [
   },
   { from: 'skipped', to: 'skipped', why: null },
   { from: 'skipped', to: 'in-doubt', why: 'the message before may have arrived', only: ['ordered'] },
+  { from: 'skipped', to: 'accepted', why: 'the API took the message before', only: ['ordered'] },
 ];
 
 /**
- * A recipient who was to be sent to once more is skipped instead: the message before may still have arrived, so that the
- * recipient is in doubt again (failures.md, section 3). Ends with the list, and with what else says which rows.
+ * A recipient who was to be sent to once more is skipped instead, and is again what the message before made of them: in
+ * doubt, because it may still have arrived (failures.md, section 3), or accepted, where it went to an address that was
+ * corrected since. Ends with the list, and with what else says which rows.
  */
-export const DOUBT_AGAIN = `UPDATE recipients SET state = 'in-doubt', reason = doubt.reason, address = doubt.address,
-    http_status = doubt.http_status, error = doubt.error, claimed_at = doubt.doubt_at, version = doubt.version,
-    resolved_by = NULL
-  FROM resolutions AS doubt
-  WHERE recipients.state = 'skipped' AND recipients.attempts > 0
-    AND doubt.verdict = 'resend' AND doubt.resolved_by = 'user'
-    AND doubt.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
+export const AS_BEFORE = `UPDATE recipients SET state = CASE before.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
+    reason = before.reason, http_status = before.http_status, message_id = before.message_id, error = before.error,
+    address = before.address, claimed_at = before.doubt_at, posted_from = before.posted_from, version = before.version,
+    resolved_by = NULL, resend = CASE before.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
+    list_address = CASE WHEN recipients.address <> before.address THEN recipients.address END
+  FROM resolutions AS before
+  WHERE recipients.state = 'skipped' AND recipients.attempts > 0 AND before.verdict = 'resend'
+    AND before.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
       WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step)
     AND recipients.list = `;
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DOUBT_AGAIN, isOneOf, MOVES } from './moves.ts';
+import { AS_BEFORE, isOneOf, MOVES } from './moves.ts';
 
 /** "hbll" marks a SQLite file as a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
@@ -314,11 +314,11 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   // A trigger, because rules, lists and persons leave recipients out in many statements.
   {
-    name: 'recipients_doubt_again',
+    name: 'recipients_as_before',
     table: 'recipients',
     on: 'UPDATE OF state',
     when: `NEW.state = 'skipped' AND NEW.attempts > 0 AND OLD.state <> 'skipped'`,
-    statement: `${DOUBT_AGAIN}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
+    statement: `${AS_BEFORE}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.
   {

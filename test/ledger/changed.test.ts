@@ -109,4 +109,26 @@ describe('an address that was corrected', () => {
     expect(ledger.reopenCorrected(after, LATER)).toBe(1);
     expect(ledger.pending(ledger.start(after, LATER).run, -1, 9)).toMatchObject([{ key: 'ann', resend: 1 }]);
   });
+
+  it.each<[string, (ledger: Ledger, run: RunRecord) => void]>([
+    [
+      'in its claim',
+      (ledger, run) => {
+        ledger.suppress('a2', { reason: null, untilMs: null, source: 'test', nowMs: LATER });
+        expect(ledger.commit(run, [], [claim(0, 'ann', 'a2', 1)], LATER)).toEqual(['suppressed']);
+      },
+    ],
+    ['before it', (ledger, run) => ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], LATER)],
+    ['as the run is closed', (ledger, run) => ledger.closeRun(run, LATER)],
+  ])('leaves the message before as it was where the second one is skipped %s', (_when, skip) => {
+    const { ledger, run } = sent();
+    const [before] = [...ledger.outcomes(run)].flat();
+    amended(ledger, run, 'a2', 'b1', 'c1');
+    ledger.reopenCorrected(run, LATER);
+    const { run: started } = ledger.start(run, LATER);
+    skip(ledger, started);
+    const [after] = [...ledger.outcomes(started)].flat();
+    expect(after).toEqual({ ...before, listTo: 'a2', updatedAt: after?.updatedAt });
+    expect(ledger.changed(started)).toMatchObject([{ key: 'ann', to: 'a1', listTo: 'a2', sentBefore: false }]);
+  });
 });

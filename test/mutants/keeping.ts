@@ -62,8 +62,8 @@ export const KEEPING: readonly Mutant[] = [
     name: 'ordered-doubt-forgotten-by-amend',
     planted: 'a recipient who was to be sent to once more, and whom another list leaves out, counts as never sent to',
     file: 'src/ledger/lists.ts',
-    was: '        connection.statement(DOUBTS_AGAIN)(newList);\n',
-    is: '        void DOUBTS_AGAIN;\n',
+    was: '        connection.statement(SKIPPED_AS_BEFORE)(newList);\n',
+    is: '        void SKIPPED_AS_BEFORE;\n',
     proof: { in: 'ledger/doubts.test.ts', only: 'is in force again' },
   },
   {
