@@ -83,7 +83,7 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   if (outcome === 'accepted') {
     if (last === undefined) yield `${said}, but never received (${statuses(all)})`;
     else if (reason === 'resolved' && last.reportedAs !== undefined) {
-      if (messageId !== last.reportedAs && messageId !== last.id)
+      if (!counting.some(({ id, reportedAs }) => messageId === id || messageId === reportedAs))
         yield `${said} with id ${messageId}, and reports say ${last.reportedAs}`;
     } else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;
     else if ((last.said ?? 'taken') !== 'taken') yield `${said}, but the server said ${last.said}`;
@@ -102,9 +102,15 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
     if (reason === 'unrecognised' && last?.said !== undefined && PLAIN_REFUSALS.has(last.said)) {
       yield `${said}, but the server said ${last.said}`;
     }
-  } else if (counting.length > most - 1) {
+  } else if (counting.length > most - 1 || (outcome === 'skipped' && counting.some(mayHaveArrived))) {
     yield `${said}, but received: ${statuses(counting)}`;
   }
+}
+
+/** The API did not refuse it plainly: whoever is skipped has no such receipt, whatever a person asked for. */
+function mayHaveArrived({ status, said }: Receipt): boolean {
+  if (said !== undefined && said !== 'unclear') return said === 'taken';
+  return status === null || status < 400 || status >= 500 || status === 408 || status === 499;
 }
 
 const PLAIN_REFUSALS: ReadonlySet<Said> = new Set(['refused', 'unsupported', 'opted-out']);

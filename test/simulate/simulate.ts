@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Commit, Outcome } from '../../src/model.ts';
 import { type FormName, formOf } from '../oracle/forms.ts';
@@ -91,6 +92,8 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
   const chance = createRandom(seed + 0x5eed);
   /** Draws pauses, so that everything else is as it was without. */
   const pausing = createRandom(seed + 0xba5e);
+  /** Draws orders to send again, so that everything else is as it was without. */
+  const ordering = createRandom(seed + 0x0d3);
   let isLast = false;
   const other: OtherSide = createOtherSide({
     world,
@@ -250,6 +253,28 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     ledger.close();
   };
 
+  /** Between two starts, a person wants some of those in doubt sent to again, whatever the provider would have known. */
+  const order = (): void => {
+    const path = join(folder, 'ledger.db');
+    if (!ordering.chance(0.3) || !existsSync(path) || world.wallMs < world.latestMs) return;
+    const nowMs = world.wallMs;
+    using ledger = openLedger(path, { mode: 'write', nowMs });
+    const run = ledger.findRun(IDENTITY);
+    if (run === null) return;
+    const chosen = [...ledger.doubts(run)].flat().filter(() => ordering.chance(0.6));
+    if (chosen.length === 0) return;
+    const verdict = { verdict: 'resend', messageId: null, who: 'ann@ops-1', note: null, nowMs } as const;
+    const { missed } = ledger.resolve(run, chosen, verdict);
+    if (missed.length > 0) world.object(`${missed.length} doubts cannot be sent to again`);
+    world.cover('ordered again', chosen.length);
+    world.note(() => `ordered again: rows ${chosen.map(({ row }) => row).join(', ')}`);
+    using db = new DatabaseSync(path, { readOnly: true });
+    const claimed = (): void => world.object('an order claims');
+    const by = { name: 'ann', operation: 'order', mostClaimed: 0, winner: null, claimed, sinceMs: world.monotonicMs };
+    view.committed(db, { ...by, operation: 'order' });
+    abandoned = 0;
+  };
+
   /** With a good server, until no recipient is left to be sent to and no more events come. */
   const finish = async (): Promise<Start> => {
     const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
@@ -280,6 +305,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       for (const start of plan.starts) {
         await live(start);
         if (pausing.chance(0.5)) resume();
+        order();
         // Sometimes the next one comes so soon that hardly anything came back.
         if (chance.chance(0.5)) await quiet();
       }

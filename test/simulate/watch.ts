@@ -38,20 +38,28 @@ export type Operation =
   | 'resume'
   | 'finish'
   | 'record'
-  | 'resolve';
+  | 'resolve'
+  | 'order';
+
+/** A second message was ordered, and a rule skips the recipient: the first may have arrived. */
+const AGAIN = 'pending>in-doubt';
+const OF_ORDERED: ReadonlySet<string> = new Set([AGAIN, 'pending>accepted', 'deferred>accepted']);
 
 /** What may become of a row in one transaction: the rules once more, not taken from the ledger's own. */
 const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   start: ['claimed>in-doubt', 'failed>pending', 'deferred>pending'],
   reopenRejected: ['rejected>pending'],
-  skip: ['pending>skipped'],
+  skip: ['pending>skipped', AGAIN],
   defer: ['pending>deferred'],
-  resolve: ['in-doubt>accepted'],
+  resolve: ['in-doubt>accepted', 'pending>accepted', 'deferred>accepted'],
+  // A claimed row was left behind by a kill.
+  order: ['claimed>in-doubt', 'in-doubt>pending', 'claimed>pending'],
   // Of earlier runs, where rows have times: a later run takes them over.
   finishLoad: ['pending>skipped', 'deferred>skipped', 'failed>skipped'],
   commit: [
     'pending>claimed',
     'pending>skipped',
+    AGAIN,
     'pending>failed',
     'claimed>accepted',
     'claimed>rejected',
@@ -87,7 +95,7 @@ export interface LedgerView {
   suppressed(address: string): void;
   /** A recipient must not be sent to, or must not have been at some time. */
   isLeftOut(address: string): boolean;
-  /** By reference, how often it was asked to try a recipient again who had been rejected. */
+  /** By reference, how often a person asked for another send to a recipient who was rejected or in doubt. */
   readonly askedAgain: ReadonlyMap<string, number>;
 }
 
@@ -117,7 +125,7 @@ export function createLedgerView(
 
   const noteAskedAgain = (before: readonly RowView[], now: readonly RowView[]): void => {
     for (const [at, { key, channel, state }] of before.entries()) {
-      if (state !== 'rejected' || now[at]?.state !== 'pending' || key === null) continue;
+      if (!ASKED_AGAIN.has(state) || now[at]?.state !== 'pending' || key === null) continue;
       const reference = referenceOf(key, channel);
       askedAgain.set(reference, (askedAgain.get(reference) ?? 0) + 1);
     }
@@ -149,10 +157,10 @@ export function createLedgerView(
       }
       const before = rows;
       rows = now;
-      if (by.operation === 'reopenRejected') noteAskedAgain(before, now);
+      if (by.operation === 'reopenRejected' || by.operation === 'order') noteAskedAgain(before, now);
       const isPaused = query.paused.get() !== undefined;
       const suppress = (address: string): unknown => suppressed.add(address);
-      const rules = { world, heard, referenceOf, isSuppressed, suppress, isPaused };
+      const rules = { world, heard, referenceOf, isSuppressed, suppress, isPaused, askedAgain };
       if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);
       if (nowList !== list || now.length !== before.length) index();
@@ -210,10 +218,14 @@ interface ViewRules {
   readonly isSuppressed: (address: string) => boolean;
   readonly suppress: (address: string) => unknown;
   readonly isPaused: boolean;
+  readonly askedAgain: LedgerView['askedAgain'];
 }
 
+/** `claimed`: in doubt after a kill. */
+const ASKED_AGAIN: ReadonlySet<string> = new Set(['rejected', 'in-doubt', 'claimed']);
+
 function compare(
-  { world, heard, referenceOf, isSuppressed, suppress, isPaused }: ViewRules,
+  { world, heard, referenceOf, isSuppressed, suppress, isPaused, askedAgain }: ViewRules,
   by: Committer,
   before: readonly RowView[],
   now: readonly RowView[],
@@ -257,6 +269,11 @@ function compare(
     const leftOutThen = move === 'claimed>skipped' && isLeftOut(row) && row.attempts > was.attempts;
     if (!allowed.includes(move) && !(leftOutThen && by.operation === 'commit')) {
       world.object(`row ${describe(row)} moved ${move} in ${by.operation}`);
+    }
+    if (OF_ORDERED.has(move)) {
+      world.cover(`ordered:${move}`);
+      if (!askedAgain.has(referenceOf(row.key ?? '', row.channel)))
+        world.object(`row ${describe(row)} moved ${move}, and no second message was ordered`);
     }
     const isSettled = by.operation === 'resolve';
     if (isSettled && !heard.isReported(referenceOf(row.key ?? '', row.channel))) {
