@@ -142,14 +142,14 @@ export const MOVES: readonly Move[] = [
  * doubt, because it may still have arrived (failures.md, section 3), or accepted, where it went to an address that was
  * corrected since. Ends with the list, and with what else says which rows.
  */
-export const AS_BEFORE = `UPDATE recipients SET state = CASE before.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
-    reason = before.reason, http_status = before.http_status, message_id = before.message_id, error = before.error,
-    address = before.address, claimed_at = before.doubt_at, posted_from = before.posted_from, version = before.version,
-    resolved_by = NULL, resend = CASE before.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
-    list_address = CASE WHEN recipients.address <> before.address THEN recipients.address END
-  FROM resolutions AS before
-  WHERE recipients.state = 'skipped' AND recipients.attempts > 0 AND before.verdict = 'resend'
-    AND before.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
+export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
+    reason = former.reason, http_status = former.http_status, message_id = former.message_id, error = former.error,
+    address = former.address, claimed_at = former.doubt_at, posted_from = former.posted_from, version = former.version,
+    resolved_by = NULL, resend = CASE former.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
+    list_address = CASE WHEN recipients.address <> former.address THEN recipients.address END
+  FROM resolutions AS former
+  WHERE recipients.state = 'skipped' AND recipients.attempts > 0 AND former.verdict = 'resend'
+    AND former.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
       WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step)
     AND recipients.list = `;
 
