@@ -82,7 +82,8 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   const last = counting.at(-1);
   if (outcome === 'accepted') {
     if (last === undefined) yield `${said}, but never received (${statuses(all)})`;
-    else if (reason === 'resolved' && last.reportedAs !== undefined) {
+    else if (reason === 'resolved' && counting.some(({ reportedAs }) => reportedAs !== undefined)) {
+      // Reports may be about the message before one that was ordered.
       if (!counting.some(({ id, reportedAs }) => messageId === id || messageId === reportedAs))
         yield `${said} with id ${messageId}, and reports say ${last.reportedAs}`;
     } else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;

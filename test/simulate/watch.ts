@@ -288,7 +288,9 @@ function compare(
     }
     const byReport = move === 'accepted>rejected';
     if (byReport) world.cover('fell back by report');
-    if (byReport && !heard.isUnreached(referenceOf(row.key ?? '', row.channel), by.sinceMs)) {
+    // Two messages that a person ordered have one reference: what is heard of both cannot be told apart here.
+    const isOrdered = askedAgain.has(referenceOf(row.key ?? '', row.channel));
+    if (byReport && !isOrdered && !heard.isUnreached(referenceOf(row.key ?? '', row.channel), by.sinceMs)) {
       world.object(`row ${describe(row)} fell back, and no report says that it reached nobody`);
     }
     if (hasFallen(row) && move !== 'claimed>rejected' && !byReport) {
