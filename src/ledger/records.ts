@@ -154,6 +154,11 @@ export function isRedirected({ inputs }: Pick<RunRecord, 'inputs'>): boolean {
   return inputs.some(({ role }) => role === 'redirect');
 }
 
+/** For people: a run with what tells it from its neighbours. */
+export function runName({ id, environment, occurrence }: RunRecord): string {
+  return `${id} (${environment}, ${occurrence})`;
+}
+
 export interface PendingRow {
   readonly row: number;
   readonly step: number;

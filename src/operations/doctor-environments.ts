@@ -4,7 +4,7 @@ import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
 import { examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import { runName } from '../ledger/records.ts';
 import type { Environment } from '../model.ts';
 import { placedBy } from '../providers/placed.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
@@ -194,11 +194,11 @@ function checkRuns({ held, broken, isPurgeUnfinished, pauses }: LedgerFacts): re
   const checks = held.map(({ run, lockOwner }) => {
     const who =
       lockOwner === null ? '' : ` by process ${lockOwner.pid} on ${lockOwner.host}, since ${iso(lockOwner.sinceMs)}`;
-    return found('locks', 'ok', `${nameOf(run)} is being sent${who}.`);
+    return found('locks', 'ok', `${runName(run)} is being sent${who}.`);
   });
   for (const run of broken) {
     const hint = 'Give the same command again: it continues where it stopped.';
-    checks.push(found('locks', 'warning', `${nameOf(run)} ended in the middle, and no process has it.`, { hint }));
+    checks.push(found('locks', 'warning', `${runName(run)} ended in the middle, and no process has it.`, { hint }));
   }
   if (checks.length === 0) checks.push(found('locks', 'ok', 'No run is going on.'));
   for (const pause of pauses) {
@@ -368,7 +368,3 @@ function checkYear(nowMs: number): DoctorCheck {
 }
 
 const SET_CLOCK = 'Set the clock, and let a time server keep it.';
-
-function nameOf({ id, environment, occurrence }: RunRecord): string {
-  return `${id} (${environment}, ${occurrence})`;
-}

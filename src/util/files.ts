@@ -32,8 +32,7 @@ export async function writeOutput(
   chunks: AsyncIterable<string> | Iterable<string>,
   { mode = 0o600 }: { readonly mode?: number } = {},
 ): Promise<number> {
-  const refusing = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const refusing = refusingAt(path);
   await checkFolder(dirname(path), path);
   await checkTarget(path);
   const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
@@ -55,8 +54,7 @@ export async function writeOutput(
 
 /** With the mode of an editor: it holds nothing personal. Never replaces a file; throws as `writeOutput`. */
 export async function createOutput(path: string, text: string): Promise<void> {
-  const refusing = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const refusing = refusingAt(path);
   const handle = await refusing(open(path, NEW_FILE, 0o666));
   try {
     await refusing(handle.writeFile(text));
@@ -68,12 +66,17 @@ export async function createOutput(path: string, text: string): Promise<void> {
   }
 }
 
+/** What fails while the file is written is said of the file. */
+function refusingAt(path: string) {
+  return <T>(step: Promise<T>) => step.catch((error: unknown): Promise<T> => Promise.reject(refusalOf(error, path)));
+}
+
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 async function writeAll(
   handle: FileHandle,
   chunks: AsyncIterable<string> | Iterable<string>,
-  refusing: <T>(step: Promise<T>) => Promise<T>,
+  refusing: ReturnType<typeof refusingAt>,
 ): Promise<number> {
   let bytes = 0;
   let block = '';

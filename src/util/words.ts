@@ -28,6 +28,9 @@ export function withCommas(figures: string): string {
   return figures.replace(BEFORE_THREES, ',');
 }
 
+/** In English, by the code of the country; undefined where there is none. */
+export const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));
+
 const NUMBERS = onDemand(() => new Intl.NumberFormat('en-GB'));
 /** No sign, no exponent, and no more decimals than are shown. */
 const UNROUNDED = /^\d{1,15}(?:\.\d{1,3})?$/;
