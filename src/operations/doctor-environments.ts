@@ -1,4 +1,4 @@
-import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
+import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, thrownText } from '../errors.ts';
 import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
@@ -154,7 +154,7 @@ export function checkLedger(path: string, { cwd, nowMs }: { readonly cwd: string
 /** Any error that a damaged file causes, in SQLite or in this code, is a finding like any other. */
 function refusals(error: unknown, place: string): readonly DoctorCheck[] {
   if (error instanceof HandbillError) return error.diagnostics.map((one) => asCheck('ledger', one));
-  const why = error instanceof Error ? error.message : String(error);
+  const why = thrownText(error);
   const hint = 'Look at who may read it. A damaged one is moved away for safe keeping, and restored from a backup.';
   return [found('ledger', 'problem', `${place} cannot be read: ${why}.`, { code: 'ledger-unusable', hint })];
 }
@@ -219,9 +219,7 @@ function checkDisk(ledger: string): readonly DoctorCheck[] {
   try {
     disk = examineDisk(ledger);
   } catch (error) {
-    return [
-      found('disk', 'warning', `The disk cannot be asked: ${error instanceof Error ? error.message : String(error)}.`),
-    ];
+    return [found('disk', 'warning', `The disk cannot be asked: ${thrownText(error)}.`)];
   }
   const free = `${Math.floor(disk.freeBytes / MIB)} MiB free`;
   const hint = 'Make room before anything is sent.';

@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdtemp, open, readdir, realpath, rename, rm, s
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+import { type Code, type HandbillError, problem, refuse, thrownText } from '../errors.ts';
 import { grants } from './platform.ts';
 
 /** Faults of a disk when something is written, by the system's code: the end of a sentence. */
@@ -66,7 +66,7 @@ export async function createOutput(path: string, text: string): Promise<void> {
   }
 }
 
-/** What fails while the file is written is said of the file. */
+/** Turns a fault of the disk into the refusal that names the file. */
 function refusingAt(path: string) {
   return <T>(step: Promise<T>) => step.catch((error: unknown): Promise<T> => Promise.reject(refusalOf(error, path)));
 }
@@ -123,7 +123,7 @@ async function checkTarget(path: string): Promise<void> {
 
 function refusalOf(error: unknown, path: string): HandbillError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  const reason = REASONS[code] ?? thrownText(error);
   return refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
 }
 
