@@ -308,7 +308,6 @@ export function problem(
   return { code, severity: 'error', message, ...rest };
 }
 
-/** A warning, in one line. */
 export function warning(
   code: Code,
   message: string,

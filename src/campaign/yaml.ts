@@ -41,7 +41,6 @@ interface YamlReading {
 }
 
 const MAX_DEPTH = 64;
-/** In bytes. */
 export const MAX_YAML_BYTES = 1 << 20;
 /** A campaign of a thousand lines has about 10,000 tokens; a megabyte of brackets took the parser 12 s. */
 const MAX_TOKENS = 100_000;

@@ -225,7 +225,6 @@ export interface InitAnswers extends Pick<NewProject, 'campaign' | 'channel' | '
   readonly provider?: string;
 }
 
-/** Names of the providers that have a channel. */
 export function providersWith(channel: Channel): readonly { readonly name: string; readonly title: string }[] {
   const providers = providerNames().map((name) => builtIn(name).provider);
   return providers.filter(({ channels }) => channels[channel] !== undefined);

@@ -163,7 +163,6 @@ export function workerText(event: WorkerEvent): string | null {
   }
 }
 
-/** In ms. */
 const LOOK_MS = 500;
 /** In ms. By then, files that differed may be up to date. */
 const AGAIN_MS = 30_000;
