@@ -290,6 +290,15 @@ export function refuse(...diagnostics: readonly Diagnostic[]): HandbillError {
   return new HandbillError(EXIT.refused, diagnostics);
 }
 
+/** For a sentence: anything can be thrown, by Node.js and by packages. */
+export function thrownText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 /** An error diagnostic, in one line. */
 export function problem(
   code: Code,
@@ -299,7 +308,6 @@ export function problem(
   return { code, severity: 'error', message, ...rest };
 }
 
-/** A warning, in one line. */
 export function warning(
   code: Code,
   message: string,

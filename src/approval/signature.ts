@@ -1,4 +1,4 @@
-import { base64Bytes, type SshKey, sshKeyOf, sshStrings } from '../util/ssh-key.ts';
+import { base64Bytes, latin1, type SshKey, sshKeyOf, sshStrings } from '../util/ssh-key.ts';
 
 /** The namespace of plans; ssh-keygen accepts no signature that was made for another one. */
 export const NAMESPACE = 'handbill-plan';
@@ -34,11 +34,11 @@ export function readSignature(text: string): Signature | { readonly problem: str
   if (version !== VERSION) return { problem: 'is of a version that handbill does not know.' };
   const [publicKey, namespace, reserved, hash, signature, ...more] = sshStrings(bytes.subarray(fieldsAt), 6) ?? [];
   if (publicKey === undefined || signature === undefined || more.length > 0) return damaged;
-  if (textOf(namespace) !== NAMESPACE) return { problem: 'was made for something else than plans.' };
-  if (reserved?.length !== 0 || !HASHES.has(textOf(hash))) return damaged;
+  if (latin1(namespace) !== NAMESPACE) return { problem: 'was made for something else than plans.' };
+  if (reserved?.length !== 0 || !HASHES.has(latin1(hash))) return damaged;
   const key = sshKeyOf(publicKey);
   if ('problem' in key) return { problem: `does not count: ${key.problem}` };
-  const algorithm = textOf(sshStrings(signature, 1, 'rest')?.[0]);
+  const algorithm = latin1(sshStrings(signature, 1, 'rest')?.[0]);
   if (!isAllowed(algorithm, key.type)) return { problem: 'was made with an algorithm that is too weak.' };
   return { key, armoured: armour(bytes) };
 }
@@ -54,8 +54,4 @@ function armour(bytes: Uint8Array): string {
       .toString('base64')
       .match(/.{1,70}/g) ?? [];
   return `${[FIRST_LINE, ...lines, LAST_LINE].join('\n')}\n`;
-}
-
-function textOf(bytes: Uint8Array | undefined): string {
-  return bytes === undefined ? '' : Buffer.from(bytes).toString('latin1');
 }

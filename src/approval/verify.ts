@@ -155,10 +155,8 @@ function splitOptions(text: string): { readonly options: string; readonly key: s
 /** Finding commas outside of quotes takes time by the square of it, at this length 10 ms. */
 const MAX_OPTIONS = 4_000;
 
-type Options = Omit<Signer, 'names' | 'key'>;
-
 /** Null where one is unknown, given twice, or has a value of another form. */
-function readOptions(text: string): Options | null {
+function readOptions(text: string): Omit<Signer, 'names' | 'key'> | null {
   const found = new Map<string, string>();
   if (text.length > MAX_OPTIONS) return null;
   for (const one of text === '' ? [] : text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)) {

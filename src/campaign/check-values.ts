@@ -1,6 +1,6 @@
 import metadata from 'libphonenumber-js/max/metadata';
 import type { Code } from '../errors.ts';
-import { onDemand } from '../util/on-demand.ts';
+import { regionNames } from '../util/words.ts';
 import { zoneFault } from '../util/zone-name.ts';
 
 export type Finding<T> =
@@ -82,5 +82,3 @@ export function checkSender(text: string): Finding<string> {
 function sender(message: string, hint?: string): Finding<never> {
   return { code: 'sender-format', message, hint };
 }
-
-const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));

@@ -21,7 +21,6 @@ export const DEFAULTS = {
   to: 'msisdn',
   /** The same, for email. */
   toEmail: 'email',
-  /** One recipient in each request. */
   recipientsPerRequest: 1,
   /** Pause after each step of a canary, in milliseconds: none. */
   canaryPauseMs: 0,

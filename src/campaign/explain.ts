@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import { parsePointer, pointerTo } from '../util/json.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
+import { shortened } from '../util/words.ts';
 import { eachKind, type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
 import type { Where } from './yaml.ts';
 
@@ -336,8 +337,7 @@ export function dotted(segments: readonly string[]): string {
 }
 
 export function brief(text: string): string {
-  const shown = text.replace(/(:\/\/)[^/\s@]+@/g, '$1…@');
-  return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}…`;
+  return shortened(text.replace(/(:\/\/)[^/\s@]+@/g, '$1…@'), MAX_SHOWN);
 }
 
 const MAX_SHOWN = 60;

@@ -6,7 +6,7 @@ import { valueAt } from '../util/json.ts';
 import { displayPath, findFileAnywhere, isInside, readSmallFile } from '../util/paths.ts';
 import { maskNumbers } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { listWithOr } from '../util/words.ts';
+import { listWithOr, shortened } from '../util/words.ts';
 import {
   type CampaignPath,
   entriesOf,
@@ -97,7 +97,7 @@ const NO_FILE = `The folder holds no ${CAMPAIGN_FILE}.`;
 const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 
 function notFound(target: string, known: readonly string[], otherwise: string): { readonly problem: Diagnostic } {
-  const name = target.length <= 200 ? target : `${target.slice(0, 200)}…`;
+  const name = shortened(target, 200);
   const hint = didYouMean(name, known).hint ?? otherwise;
   return { problem: problem('campaign-not-found', `There is no campaign "${maskNumbers(name)}".`, { hint }) };
 }

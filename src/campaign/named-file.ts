@@ -3,7 +3,6 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { displayPath, findFileAnywhere, findFileInside, findListFile, readSmallFile } from '../util/paths.ts';
 
-/** In bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
 /** In bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
 export const MAX_HTML_BYTES = 256 << 10;

@@ -1,15 +1,11 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import {
   type Campaign,
-  type InputFile,
   type Limits,
   type ListGuards,
   PLAIN_KEYS,
-  type Project,
   type SendSettings,
-  type SuppressionFile,
   type Threshold,
-  type UnreachableRule,
   type Validity,
 } from '../model.ts';
 import { freezeAll } from '../util/json.ts';
@@ -32,14 +28,9 @@ import {
 } from './rules.ts';
 import type { Sources } from './sources.ts';
 
-interface NormalizeInput {
+interface NormalizeInput extends Pick<Campaign, 'project' | 'file' | 'inputs' | 'suppressions' | 'unreachable'> {
   readonly merged: Merged;
   readonly sources: Sources;
-  readonly project: Project;
-  readonly file: string;
-  readonly inputs: readonly InputFile[];
-  readonly suppressions: readonly SuppressionFile[];
-  readonly unreachable: UnreachableRule | null;
   readonly siblings: readonly Pick<NamedCampaign, 'name' | 'id'>[];
   /** The command line passes the list, so that the campaign need not name one. */
   readonly listIsPassed: boolean;

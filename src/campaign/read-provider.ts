@@ -29,10 +29,8 @@ export function examplesOf(name: string): string {
 /** A provider, and how its answers are read: `wire` of an environment goes over that. */
 export interface ReadProvider {
   readonly provider: Provider;
-  readonly reading: Reading;
+  readonly reading: ReturnType<typeof readingOf>;
 }
-
-type Reading = ReturnType<typeof readingOf>;
 
 type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
 

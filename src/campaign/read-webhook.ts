@@ -9,6 +9,7 @@ import type {
   Scheme,
   SignatureScheme,
 } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { durationMs } from '../util/units.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { ProviderFile, WebhookFile } from './written.ts';
@@ -36,8 +37,8 @@ export function readWebhook(
 
 /** A setting replaces that of the provider; mappings do so key by key, and lists of codes add up. */
 function over(file: WebhookFile, own: WebhookFile): WebhookFile {
-  const taken = new Set(Object.keys(own.states ?? {}).map(foldWord));
-  const states = Object.entries(file.states ?? {}).filter(([word]) => !taken.has(foldWord(word)));
+  const taken = new Set(Object.keys(own.states ?? {}).map(foldName));
+  const states = Object.entries(file.states ?? {}).filter(([word]) => !taken.has(foldName(word)));
   const proofs = PROOFS.flatMap((proof) => {
     return file[proof] === undefined && own[proof] === undefined ? [] : [[proof, { ...file[proof], ...own[proof] }]];
   });
@@ -264,7 +265,7 @@ type Reports = NonNullable<ProviderFile['reports']>;
 function checkStates(states: NonNullable<WebhookFile['states']>, report: Report): void {
   const taken = new Map<string, string>();
   for (const word of Object.keys(states)) {
-    const folded = foldWord(word);
+    const folded = foldName(word);
     const other = taken.get(folded);
     if (other !== undefined && states[other] !== states[word]) {
       const message = `"${word}" and "${other}" are one word: letter case, "-" and "_" do not count.`;
@@ -272,8 +273,4 @@ function checkStates(states: NonNullable<WebhookFile['states']>, report: Report)
     }
     taken.set(folded, word);
   }
-}
-
-function foldWord(word: string): string {
-  return word.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -9,8 +9,7 @@ export type StepFile = Omit<FallbackFile, 'to'>;
 export type MessageFile = StepFile & Pick<CampaignFile, 'locale' | 'fallback'>;
 export type FallbackFile = Mapping<CampaignFile['fallback']>;
 export type RecipientsFile = Mapping<CampaignFile['recipients']>;
-type SendFile = NonNullable<CampaignFile['send']>;
-export type WindowFile = Mapping<SendFile['window']>;
+export type WindowFile = Mapping<NonNullable<CampaignFile['send']>['window']>;
 export type ProjectFile = ProjectSchema;
 export type ProviderFile = ProviderSchema;
 /** Wall time. */

@@ -19,6 +19,7 @@ import {
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { FORBIDDEN_NAMES, pointerTo } from '../util/json.ts';
 import { maskInPlace } from '../util/redact.ts';
+import { shortened } from '../util/words.ts';
 import { dots, hideKeys } from './hide-keys.ts';
 import { decodeUtf8 } from './named-file.ts';
 import { createSlipFinder, type Slip } from './yaml-slips.ts';
@@ -30,7 +31,7 @@ export interface YamlFile {
   /** Null, boolean, finite number, string, array, or object without a prototype. */
   readonly value: unknown;
   /** By JSON pointer. */
-  readonly places: Places;
+  readonly places: ReadonlyMap<string, Place>;
 }
 
 interface YamlReading {
@@ -40,7 +41,6 @@ interface YamlReading {
 }
 
 const MAX_DEPTH = 64;
-/** In bytes. */
 export const MAX_YAML_BYTES = 1 << 20;
 /** A campaign of a thousand lines has about 10,000 tokens; a megabyte of brackets took the parser 12 s. */
 const MAX_TOKENS = 100_000;
@@ -224,7 +224,6 @@ export interface Place {
   readonly textStart: number;
 }
 
-type Places = ReadonlyMap<string, Place>;
 type Range = readonly [start: number, end: number];
 
 /** SECURITY: aliases make small files large; a campaign has hardly any. */
@@ -323,7 +322,7 @@ class ValueReader {
       const range = rangeOf(pair.key);
       const line = first.get(name);
       if (line !== undefined) {
-        const message = `Duplicate key "${shown(name)}", first in line ${line}.`;
+        const message = `Duplicate key "${shortened(name, 80)}", first in line ${line}.`;
         this.#report('yaml-duplicate-key', message, pair.key);
         continue;
       }
@@ -398,10 +397,6 @@ function textStart(scalar: Scalar, raw: string): number {
   const next = raw.indexOf('\n', start) + 1;
   const indent = /^[ ]*/.exec(raw.slice(next, next + 1000))?.[0].length ?? 0;
   return next === 0 ? start : next + indent;
-}
-
-function shown(key: string): string {
-  return key.length <= 80 ? key : `${key.slice(0, 80)}…`;
 }
 
 /** Spread it into a diagnostic; it shows the line with secrets hidden. */

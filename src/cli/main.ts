@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import process from 'node:process';
-import { EXIT, HandbillError, problem } from '../errors.ts';
+import { EXIT, HandbillError, problem, thrownText } from '../errors.ts';
 import type { CommandContext, Terminal } from '../operations/context.ts';
 import { safe, withoutCommands } from '../util/escape.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
@@ -125,7 +125,7 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
     const found = problem('connection-limit', 'This process may open too few files.', { hint });
     return await fail(new HandbillError(EXIT.halted, [found]), context);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownText(error);
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
   context.exit(EXIT.bug);

@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import { maskText } from '../util/redact.ts';
+import { capital } from '../util/words.ts';
 
 /**
  * An error of commander in handbill's words, with the next step.
@@ -24,7 +25,7 @@ export async function usageError(
   const known = error.message.includes("'--env <name>' not specified") ? await environments() : [];
   const named = known.length === 0 ? more : `Environments here: ${known.join(', ')}. ${more}`;
   const hint = meant === undefined ? named : `Did you mean "${meant}"?`;
-  return refuse(problem('usage', sentence.charAt(0).toUpperCase() + sentence.slice(1), { hint }));
+  return refuse(problem('usage', capital(sentence), { hint }));
 }
 
 const SUGGESTION = /^\(Did you mean (.*)\?\)$/;

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Engine, ParserError, ToHtmlResult } from 'mrml';
+import { thrownText } from '../errors.ts';
 
 type Compiled =
   | { readonly html: string }
@@ -15,7 +16,7 @@ export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean):
   } catch (error) {
     // A trap (no stack left, say) leaves the whole module unusable: the next one to ask gets a new one.
     delete require.cache[require.resolve('mrml')];
-    const message = `The MJML cannot be compiled: ${error instanceof Error ? error.message : String(error)}.`;
+    const message = `The MJML cannot be compiled: ${thrownText(error)}.`;
     return { at: null, message, hint: undefined };
   } finally {
     free(engine);

@@ -156,18 +156,13 @@ function* tagsOf(text: string): Generator<Tag> {
   const mark = /<!--|<(\/?)([a-z][a-z0-9:-]*)/gi;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
     const [all, slash, name] = found;
-    const end = all === '<!--' ? endOf(text, '-->', mark.lastIndex) : tagEnd(text, mark.lastIndex);
+    const end = all === '<!--' ? (closingEnd(text, '-->', mark.lastIndex) ?? -1) : tagEnd(text, mark.lastIndex);
     const at = found.index;
     const tag = { name: name ?? '!--', at, length: end - at, end: slash === '/', finished: end >= 0 };
     if (end < 0) return yield { ...tag, length: text.length - at, empty: false };
     mark.lastIndex = end;
     if (name !== undefined) yield { ...tag, empty: text.startsWith('/>', end - 2) };
   }
-}
-
-function endOf(text: string, what: string, from: number): number {
-  const at = text.indexOf(what, from);
-  return at < 0 ? -1 : at + what.length;
 }
 
 /** After the `>` of a tag, but for those in quotes; -1 without one. */

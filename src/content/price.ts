@@ -4,6 +4,7 @@ import { type Code, type Diagnostic, type Position, problem, warning } from '../
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { parseMicros } from '../util/units.ts';
+import { regionNames } from '../util/words.ts';
 import { CHANNELS, type Channel } from './channels.ts';
 
 /** The cost of one part, or of one message where a channel has no parts. */
@@ -196,8 +197,6 @@ function isCountry(code: string): boolean {
 
 /** Codes that Unicode knows beside the countries: unions, the unknown region. */
 const GROUPINGS = ['EU', 'EZ', 'QO', 'UN', 'ZZ'];
-const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));
-
 function describe(row: PriceRow): string {
   const country = row.country === '*' ? 'Every other country' : row.country;
   return row.channel === '*' ? country : `${country} by ${row.channel}`;

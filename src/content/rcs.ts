@@ -41,8 +41,13 @@ const BUTTONS: ButtonLimits = {
 const checkRcs: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'rcs', problems: [] };
   const { card, cards, buttons, cardWidth } = content;
-  if (card === undefined && cards === undefined) checkText(found, text);
-  else if (hasText(text)) adviseOneOf(found, card === undefined ? 'cards' : 'card');
+  if (card === undefined && cards === undefined) {
+    checkLength(found, '/text', text, RCS_LIMITS.text);
+    if (!hasText(text)) invalid(found, '/text', 'The message has no text.', 'Write "text", or a "card".');
+  } else if (hasText(text)) {
+    const message = `The message has a text and "${card === undefined ? 'cards' : 'card'}", of which phones show one only.`;
+    advise(found, '/text', message, 'Say it in the "description" of a card.');
+  }
   if (card !== undefined && cards !== undefined) {
     invalid(found, '/cards', 'A message has either "card" or "cards".', 'Move the card into "cards".');
   }
@@ -57,16 +62,6 @@ const checkRcs: ContentCheck = (content, text) => {
   checkPayload(found, content, text);
   return found.problems;
 };
-
-function checkText(found: Findings, text: string | null | undefined): void {
-  checkLength(found, '/text', text, RCS_LIMITS.text);
-  if (!hasText(text)) invalid(found, '/text', 'The message has no text.', 'Write "text", or a "card".');
-}
-
-function adviseOneOf(found: Findings, key: string): void {
-  const message = `The message has a text and "${key}", of which phones show one only.`;
-  advise(found, '/text', message, 'Say it in the "description" of a card.');
-}
 
 function checkCarousel(found: Findings, cards: readonly JsonObject[]): void {
   const { minCards, maxCards } = RCS_LIMITS;

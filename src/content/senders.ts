@@ -1,4 +1,4 @@
-import { onDemand } from '../util/on-demand.ts';
+import { regionNames } from '../util/words.ts';
 import table from './sender-countries.json' with { type: 'json' };
 
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
@@ -35,7 +35,7 @@ export function senderAdvice(
   country: string,
   rule: SenderLimit,
 ): { readonly message: string; readonly hint: string } {
-  const place = `${names().of(country) ?? country} (${country})`;
+  const place = `${regionNames().of(country) ?? country} (${country})`;
   const hint = `If you know better, say so in handbill.yaml: senders: { ${country}: free }`;
   if (rule === 'refused') {
     return {
@@ -48,8 +48,6 @@ export function senderAdvice(
     hint: `Have it registered by your provider. ${hint}`,
   };
 }
-
-const names = onDemand(() => new Intl.DisplayNames('en', { type: 'region' }));
 
 /** Other countries take alphanumeric senders as they are. Rules change often: handbill.yaml overrides them. */
 export const SENDER_COUNTRIES: Readonly<Record<string, SenderLimit>> = Object.fromEntries(

@@ -112,13 +112,11 @@ function ucsParts(text: string): number {
   return text.length <= single ? 1 : countParts(text, joined, ucsCut);
 }
 
-function countParts(text: string, size: number, cut: Cut): number {
+function countParts(text: string, size: number, cut: (text: string, from: number, size: number) => number): number {
   let parts = 0;
   for (let at = 0; at < text.length; parts++) at = cut(text, at, size);
   return parts;
 }
-
-type Cut = (text: string, from: number, size: number) => number;
 
 function gsmCut(text: string, from: number, size: number): number {
   let room = size;

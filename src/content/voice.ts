@@ -1,3 +1,4 @@
+import { codePointOf } from '../util/escape.ts';
 import type { Json } from '../util/json.ts';
 import { onDemand } from '../util/on-demand.ts';
 import type { ChannelEntry, Description, SeenMessage } from './channel.ts';
@@ -80,8 +81,7 @@ function checkSpoken(found: Findings, text: string): void {
 }
 
 function shown(hit: string): string {
-  const code = hit.codePointAt(0) ?? 0;
-  if (/^[\p{C}\p{Z}]/u.test(hit)) return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  if (/^[\p{C}\p{Z}]/u.test(hit)) return codePointOf(hit);
   return hit.length > 40 ? `${hit.slice(0, 40).toWellFormed()}...` : hit;
 }
 

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import { type GitPlace, runGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
+import { shortened } from '../util/words.ts';
 
 export interface Revision {
   readonly name: string;
@@ -41,10 +42,10 @@ async function fromBase(place: GitPlace, name: string, after: Revision | null, o
     return { before: { name, commit: base, isMergeBase: base !== commit }, after, note: null };
   }
   if (await isShallow(place)) {
-    const message = `This clone does not reach back to where "${shown(name)}" and HEAD part.`;
+    const message = `This clone does not reach back to where "${shortened(name, 100)}" and HEAD part.`;
     throw refuse(problem('unknown-revision', message, { hint: DEEPEN }));
   }
-  const note = `${shown(name)} has no commit in common with the other side: the two are compared as they are.`;
+  const note = `${shortened(name, 100)} has no commit in common with the other side: the two are compared as they are.`;
   return { before: { name, commit, isMergeBase: false }, after, note };
 }
 
@@ -92,7 +93,7 @@ async function unknown(place: GitPlace, name: string): Promise<HandbillError> {
     return refuse(problem('unknown-revision', message, { hint: 'Commit first, or name both sides: REV..REV2' }));
   }
   const hint = (await isShallow(place)) ? DEEPEN : 'Name a branch, a tag or a commit, such as origin/main.';
-  return refuse(problem('unknown-revision', `git knows no commit "${shown(name)}" here.`, { hint }));
+  return refuse(problem('unknown-revision', `git knows no commit "${shortened(name, 100)}" here.`, { hint }));
 }
 
 async function isShallow(place: GitPlace): Promise<boolean> {
@@ -101,7 +102,3 @@ async function isShallow(place: GitPlace): Promise<boolean> {
 
 const DEEPEN =
   'This clone is shallow. Fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` for actions/checkout.';
-
-function shown(name: string): string {
-  return name.length <= 100 ? name : `${name.slice(0, 100)}…`;
-}

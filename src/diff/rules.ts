@@ -5,6 +5,7 @@ import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import { readSmallFile } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
+import { shortened } from '../util/words.ts';
 import type { RuleChange } from './result.ts';
 
 /** Settings as written, by JSON pointer; null: the file cannot be read. */
@@ -84,8 +85,7 @@ function shown(segments: readonly string[], leaf: Leaf | undefined): string | nu
   const text = typeof leaf.value === 'string' ? leaf.value : JSON.stringify(leaf.value);
   // The sender and the account are the campaign's own.
   const isOwn = OWN.has(segments.at(-1) ?? '');
-  const hidden = isOwn ? text : hidePersonal(text);
-  return hidden.length <= MAX_VALUE ? hidden : `${hidden.slice(0, MAX_VALUE)}…`;
+  return shortened(isOwn ? text : hidePersonal(text), MAX_VALUE);
 }
 
 const OWN: ReadonlySet<string> = new Set(['from', 'accountReference']);

@@ -521,7 +521,6 @@ const NUMBER = /^\+?[0-9](?!.*\(0\))[0-9 ().\u00a0-]{4,}$/;
 /** `tel:+44...`, `mailto:ann@example.com`, and the names of channels that some APIs put in front. */
 const SCHEME = /^[a-z][a-z-]{0,15}:/i;
 
-/** Whether an entry names one of the recipients. */
 export function names(entry: unknown, recipients: readonly Addressee[], wire: AddressPlaces): boolean {
   const directory = createDirectory(recipients, wire);
   if (directory.byReference(entry) !== null || directory.byAddress(entry).length > 0) return true;

@@ -4,7 +4,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
-import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
+import { type Cap, FELL_BACK, type RunIdentity, type RunRecord } from './records.ts';
 
 interface Source extends OtherRun {
   /** The run is active: its rows may still change. */
@@ -201,16 +201,10 @@ function createTimes() {
   };
 }
 
-interface OtherRun extends RunIdentity {
-  readonly number: number;
-  readonly list: number;
-  readonly starts: number;
-  readonly rows: number;
+interface OtherRun extends RunIdentity, Pick<RunRecord, 'number' | 'list' | 'starts' | 'rows' | 'topic' | 'isCounted'> {
   readonly isRunning: boolean;
   readonly isPurged: boolean;
-  readonly topic: string | null;
   readonly isExcluded: boolean;
-  readonly isCounted: boolean;
   /** It is another run of the campaign itself, whose rows have times. */
   readonly isSame: boolean;
   readonly isFollowed: boolean;

@@ -366,7 +366,6 @@ export interface LedgerOptions {
 }
 
 export interface SentQuarter {
-  /** Number of the run. */
   readonly run: number;
   readonly messages: number;
   readonly parts: number;

@@ -286,8 +286,8 @@ export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
 }
 
 function examineFile(path: string, nowMs: number): PlaceFacts {
-  const permissions = readPermissions(statSync(path));
-  return { ...readPages(path, nowMs), serverMs: null, ...permissions };
+  const { mode } = statSync(path);
+  return { ...readPages(path, nowMs), serverMs: null, isReadable: grants(mode, 0o077) };
 }
 
 function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 'bytes'> {
@@ -303,10 +303,6 @@ function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 
   } catch (error) {
     throw ledgerError(error, path, 'read');
   }
-}
-
-function readPermissions({ mode }: Stats): Pick<LedgerFacts, 'isReadable'> {
-  return { isReadable: grants(mode, 0o077) };
 }
 
 /**

@@ -10,6 +10,7 @@ import type {
   Pause,
   RunState,
   SkipReason,
+  Totals,
 } from '../model.ts';
 
 /**
@@ -152,6 +153,11 @@ export interface SentMessage extends MessageIds {
 /** The messages of a run went to another address than their recipient's. */
 export function isRedirected({ inputs }: Pick<RunRecord, 'inputs'>): boolean {
   return inputs.some(({ role }) => role === 'redirect');
+}
+
+/** For people: a run with what tells it from its neighbours. */
+export function runName({ id, environment, occurrence }: RunRecord): string {
+  return `${id} (${environment}, ${occurrence})`;
 }
 
 export interface PendingRow {
@@ -427,15 +433,9 @@ export interface WorkerFacts {
   readonly leaseMs: number;
 }
 
-export interface Share {
+export interface Share extends Omit<Totals, 'recipients' | 'pending'> {
   readonly posted: number;
   readonly retried: number;
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  readonly skipped: number;
-  readonly deferred: number;
   /** Recipients whose step 0 was accepted and then given up for the next step. */
   readonly firstSteps: number;
   readonly fellBack: number;

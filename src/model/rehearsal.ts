@@ -73,7 +73,6 @@ export interface Rehearsal {
   readonly timeZone: string;
   readonly currency: string | null;
   readonly locale: string | null;
-  /** In ms. */
   readonly everyMs: number;
   /** Sentences for what no file says. */
   readonly assumed: readonly string[];

@@ -25,15 +25,13 @@ interface DaysOptions extends CompareOptions, Pick<RehearseOptions, 'allow' | 'l
 /** The same on both sides, or messages of campaigns that do not change would move. */
 const EVERY_MS = 60_000;
 
-type Pair = readonly [before: Placed | null, after: Placed | null];
-
 /**
  * Plays the coming days on both sides: all campaigns, as they share budgets, caps and the calls of `due`. What cannot be
  * played of a side is in its errors.
  * @throws HandbillError exit 2, 7: the ledger cannot be used; 130 (`signal`)
  */
 export async function rehearseBoth(
-  pairs: readonly Pair[],
+  pairs: readonly (readonly [before: Placed | null, after: Placed | null])[],
   [before, after]: readonly [Side, Side],
   options: DaysOptions,
 ): Promise<RehearsalDiff> {

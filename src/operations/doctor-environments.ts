@@ -1,10 +1,10 @@
-import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
+import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, thrownText } from '../errors.ts';
 import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
 import { examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import { runName } from '../ledger/records.ts';
 import type { Environment } from '../model.ts';
 import { placedBy } from '../providers/placed.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
@@ -154,7 +154,7 @@ export function checkLedger(path: string, { cwd, nowMs }: { readonly cwd: string
 /** Any error that a damaged file causes, in SQLite or in this code, is a finding like any other. */
 function refusals(error: unknown, place: string): readonly DoctorCheck[] {
   if (error instanceof HandbillError) return error.diagnostics.map((one) => asCheck('ledger', one));
-  const why = error instanceof Error ? error.message : String(error);
+  const why = thrownText(error);
   const hint = 'Look at who may read it. A damaged one is moved away for safe keeping, and restored from a backup.';
   return [found('ledger', 'problem', `${place} cannot be read: ${why}.`, { code: 'ledger-unusable', hint })];
 }
@@ -194,11 +194,11 @@ function checkRuns({ held, broken, isPurgeUnfinished, pauses }: LedgerFacts): re
   const checks = held.map(({ run, lockOwner }) => {
     const who =
       lockOwner === null ? '' : ` by process ${lockOwner.pid} on ${lockOwner.host}, since ${iso(lockOwner.sinceMs)}`;
-    return found('locks', 'ok', `${nameOf(run)} is being sent${who}.`);
+    return found('locks', 'ok', `${runName(run)} is being sent${who}.`);
   });
   for (const run of broken) {
     const hint = 'Give the same command again: it continues where it stopped.';
-    checks.push(found('locks', 'warning', `${nameOf(run)} ended in the middle, and no process has it.`, { hint }));
+    checks.push(found('locks', 'warning', `${runName(run)} ended in the middle, and no process has it.`, { hint }));
   }
   if (checks.length === 0) checks.push(found('locks', 'ok', 'No run is going on.'));
   for (const pause of pauses) {
@@ -219,9 +219,7 @@ function checkDisk(ledger: string): readonly DoctorCheck[] {
   try {
     disk = examineDisk(ledger);
   } catch (error) {
-    return [
-      found('disk', 'warning', `The disk cannot be asked: ${error instanceof Error ? error.message : String(error)}.`),
-    ];
+    return [found('disk', 'warning', `The disk cannot be asked: ${thrownText(error)}.`)];
   }
   const free = `${Math.floor(disk.freeBytes / MIB)} MiB free`;
   const hint = 'Make room before anything is sent.';
@@ -368,7 +366,3 @@ function checkYear(nowMs: number): DoctorCheck {
 }
 
 const SET_CLOCK = 'Set the clock, and let a time server keep it.';
-
-function nameOf({ id, environment, occurrence }: RunRecord): string {
-  return `${id} (${environment}, ${occurrence})`;
-}

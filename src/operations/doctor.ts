@@ -9,7 +9,7 @@ import { findProject, projectOf } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { sharedSecrets } from '../campaign/read-webhook.ts';
-import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, HandbillError, problem, refuse, thrownText } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Campaign, Environment, ListSpec, Project } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
@@ -415,5 +415,5 @@ async function checkWebhooks(
 function fault(check: CheckName, error: unknown, status: 'warning' | 'problem'): DoctorCheck {
   const [first]: readonly Diagnostic[] = error instanceof HandbillError ? error.diagnostics : [];
   if (first !== undefined) return { ...asCheck(check, first), status };
-  return found(check, status, `It cannot be asked: ${error instanceof Error ? error.message : String(error)}.`);
+  return found(check, status, `It cannot be asked: ${thrownText(error)}.`);
 }

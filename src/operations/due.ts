@@ -10,6 +10,7 @@ import {
   HandbillError,
   problem,
   refuse,
+  thrownText,
   warning,
 } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -550,7 +551,7 @@ const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']
 /** An unexpected error in one campaign must not keep the next one from being sent. */
 function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
   if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
-  const message = `Something happened that handbill does not expect: ${error instanceof Error ? error.message : error}`;
+  const message = `Something happened that handbill does not expect: ${thrownText(error)}`;
   return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
 }
 

@@ -9,7 +9,7 @@ import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { secretVariable } from '../scaffold/environment.ts';
-import { exampleSender, IGNORED, scaffold, takesOf } from '../scaffold/scaffold.ts';
+import { exampleSender, IGNORED, type NewProject, scaffold, takesOf } from '../scaffold/scaffold.ts';
 import { safe, shellWord } from '../util/escape.ts';
 import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { folderAbove, repositoryOf } from '../util/git.ts';
@@ -220,16 +220,11 @@ async function nextCommands(root: string, cwd: string, campaign: string): Promis
   ];
 }
 
-export interface InitAnswers {
-  readonly campaign: string;
-  readonly channel: Channel;
-  readonly from: string;
-  readonly country: string;
+export interface InitAnswers extends Pick<NewProject, 'campaign' | 'channel' | 'from' | 'country'> {
   /** Absent: decided later. */
   readonly provider?: string;
 }
 
-/** Names of the providers that have a channel. */
 export function providersWith(channel: Channel): readonly { readonly name: string; readonly title: string }[] {
   const providers = providerNames().map((name) => builtIn(name).provider);
   return providers.filter(({ channels }) => channels[channel] !== undefined);

@@ -1,5 +1,5 @@
 import { onlyEnvironment } from '../campaign/environments.ts';
-import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, thrownText, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { isGone, LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
@@ -326,7 +326,7 @@ const REFUSED_VALUES: ReadonlySet<number> = new Set([18, 19, 20]);
 
 function asHandbillError(error: unknown): HandbillError {
   if (error instanceof HandbillError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownText(error);
   return new HandbillError(EXIT.bug, [problem('bug', `Events could not be stored: ${message}.`)]);
 }
 
@@ -367,7 +367,7 @@ export function createIdleJoiner(
       const { suppressed } = await joinReplies(ledger, { now, startLifts, stopEnds, stopped: () => isClosed });
       if (suppressed.length > 0) onSuppressed(suppressed);
     } catch (error) {
-      log(`not looked for what replies answer: ${error instanceof Error ? error.message : String(error)}`);
+      log(`not looked for what replies answer: ${thrownText(error)}`);
     }
   };
   const begin = (): void => {

@@ -123,14 +123,7 @@ interface StartFields {
   readonly clean: boolean | null;
 }
 
-export interface EventCounts {
-  readonly reports: number;
-  readonly replies: number;
-  readonly unread: number;
-  readonly known: number;
-  readonly suppressed: number;
-  readonly lifted: number;
-}
+export type EventCounts = Readonly<Record<Exclude<keyof Recorded, 'unassigned'>, number>>;
 
 /** Null where that is unknown or does not apply. */
 export interface LogAbout {

@@ -1,6 +1,6 @@
 import { findProject } from '../campaign/place.ts';
 import { readProject } from '../campaign/project.ts';
-import { type Diagnostic, HandbillError } from '../errors.ts';
+import { asError, type Diagnostic, HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { TIMERS, type Timers } from '../send/timers.ts';
 import { fetchReports } from './fetch-reports.ts';
@@ -59,7 +59,7 @@ export async function prepareFetching(
     })();
     let failure: Error | null = null;
     work.catch((error: unknown) => {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = asError(error);
     });
     return {
       reporters: {

@@ -4,7 +4,7 @@ import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
+import { type RunRecord, runName, type Share, type WorkerFacts, type WorkerStore } from '../ledger/records.ts';
 import type { Project } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
@@ -163,11 +163,6 @@ export function workerText(event: WorkerEvent): string | null {
   }
 }
 
-function runName({ id, environment, occurrence }: RunRecord): string {
-  return `${id} (${environment}, ${occurrence})`;
-}
-
-/** In ms. */
 const LOOK_MS = 500;
 /** In ms. By then, files that differed may be up to date. */
 const AGAIN_MS = 30_000;

@@ -9,8 +9,6 @@ import { unitsOf } from '../util/units.ts';
 import { type CostByTime, type Estimate, sumOf, type WorstRows } from './estimate.ts';
 import { exactly, hasCost, mostMicros, unknownCosts } from './limits.ts';
 
-type Period = ReturnType<typeof periodAt>;
-
 /** By the calendar of a time zone; weeks begin on Monday. */
 export function periodAt(per: Budget['per'], ms: number, timeZone: string) {
   const dayOf = createDayOf(timeZone);
@@ -61,7 +59,7 @@ export function claimBudget({ environment, campaign }: Where, prices: PriceList 
   const { budget } = environment;
   if (budget === null) return null;
   const { timeZone } = campaign.project;
-  let last: Period | null = null;
+  let last: ReturnType<typeof periodAt> | null = null;
   return {
     currency: prices?.currency ?? UNNAMED,
     maxMicros: budget.maxMicros,

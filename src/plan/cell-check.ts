@@ -2,6 +2,8 @@ import { type Diagnostic, warning } from '../errors.ts';
 import type { Decision } from '../model.ts';
 import { columnTag } from '../templates/compile.ts';
 import { type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
+import { codePointOf } from '../util/escape.ts';
+import { countOf } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
 type CellCheck = { add(decision: Decision): void; warnings(): readonly Diagnostic[] };
@@ -53,9 +55,8 @@ function isPadded(cell: string): boolean {
 function paddedValues(name: string, { line, cell, count }: Found, file: string): Diagnostic {
   const text = trimBlanks(cell);
   const at = cell.indexOf(text);
-  const unit = at > 0 ? cell.charCodeAt(0) : cell.charCodeAt(text.length);
-  const code = `U+${unit.toString(16).toUpperCase().padStart(4, '0')}`;
-  const message = `${rows(count)} of the column "${name}" ${count === 1 ? 'has' : 'have'} blanks or unseen characters at an end, which the message shows: ${code} in line ${line}.`;
+  const code = codePointOf(at > 0 ? cell : cell.slice(text.length));
+  const message = `${countOf(count, 'value')} of the column "${name}" ${count === 1 ? 'has' : 'have'} blanks or unseen characters at an end, which the message shows: ${code} in line ${line}.`;
   const tag = columnTag(name).slice(2, -2);
   return warning('blank-ends', message, { at: { file, line }, hint: `Write {{trim ${tag}}}, or correct the list.` });
 }
@@ -69,8 +70,4 @@ function damagedValues(name: string, damage: Damage, { line, cell, count }: Foun
       ? 'Give the column the format "Text" in the spreadsheet, and enter the values again.'
       : `Write {{default ${tag} "..."}}, which replaces it, or correct the list.`;
   return warning('damaged-value', message, { at: { file, line }, hint });
-}
-
-function rows(count: number): string {
-  return count === 1 ? '1 value' : `${count} values`;
 }

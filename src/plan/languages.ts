@@ -93,7 +93,6 @@ function hintOf({ variants, locale }: Plan['campaign']): string {
   return `Add a variant for them. Where the message of the campaign, whose \`locale\` is ${locale}, is right for them, add one with \`name\` and \`where\` alone.`;
 }
 
-/** Each column that a query names, with each value. */
 function valuesIn(query: JsonObject): readonly (readonly [column: string, value: string])[] {
   return Object.entries(query).flatMap(([name, value]) => {
     if (!name.startsWith('$')) return textsIn(value).map((text) => [compared(name), text] as const);

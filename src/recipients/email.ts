@@ -1,5 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { trimBlanks } from '../util/cell.ts';
+import { codePointOf } from '../util/escape.ts';
 import type { AddressProblem } from './phone.ts';
 
 interface EmailAddress {
@@ -112,17 +113,17 @@ export function doubtAboutEmail(email: string): AddressProblem | null {
   const sign = TYPED_SIGNS.exec(local)?.[0];
   if (sign !== undefined) {
     const was = /\p{Pd}|…/u.test(sign) ? 'a hyphen or dots' : 'an apostrophe';
-    const problem = `has ${sign} (${codeOf(sign)}) before the "@", where a word processor may have changed ${was}`;
+    const problem = `has ${sign} (${codePointOf(sign)}) before the "@", where a word processor may have changed ${was}`;
     return { problem, hint: `Type the address again, with ${was === 'an apostrophe' ? "'" : '- or .'} or without it.` };
   }
   if (mixed !== undefined) {
     const foreign = OTHER_SCRIPT.exec(mixed)?.[0] ?? '';
     const where = mixed === local ? 'before the "@"' : 'in a name of its domain';
-    const problem = `mixes letters of two alphabets ${where}: ${foreign} (${codeOf(foreign)}) only looks like a Latin one`;
+    const problem = `mixes letters of two alphabets ${where}: ${foreign} (${codePointOf(foreign)}) only looks like a Latin one`;
     return { problem, hint: 'Type the address again.' };
   }
   if (first === undefined) return null;
-  const problem = `has ${first} (${codeOf(first)}) before the "@", and only mail servers with SMTPUTF8 take that`;
+  const problem = `has ${first} (${codePointOf(first)}) before the "@", and only mail servers with SMTPUTF8 take that`;
   return { problem, hint: 'Check it with the person, or ask for another address.' };
 }
 
@@ -148,7 +149,7 @@ function explainControl(text: string, hidden: string): AddressProblem {
   const lines = text.split(/[\r\n]+/);
   if (lines.length > 1 && lines.every((line) => /^[^\s:]+@[^\s:]+$/.test(line))) return SEVERAL;
   const isLineEnd = /[\n\r\u2028\u2029]/.test(hidden);
-  const what = isLineEnd ? 'a line end' : `the control character ${codeOf(hidden)}`;
+  const what = isLineEnd ? 'a line end' : `the control character ${codePointOf(hidden)}`;
   return { problem: `holds ${what}`, hint: 'It would break out of the header of the message. Remove it.' };
 }
 
@@ -223,9 +224,5 @@ function explainLabels(labels: readonly string[]): AddressProblem {
 }
 
 function explainInvisible(found: string): AddressProblem {
-  return { problem: `holds a character that cannot be seen (${codeOf(found)})`, hint: 'Type the address again.' };
-}
-
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return { problem: `holds a character that cannot be seen (${codePointOf(found)})`, hint: 'Type the address again.' };
 }

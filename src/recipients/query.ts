@@ -4,8 +4,8 @@ import { compared, comparedPart } from '../util/cell.ts';
 import { isMapping } from '../util/json.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { addDays, type CellFormat, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
-import { listed, readCell, readType } from './columns.ts';
+import { addDays, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
+import { listed, readCell, readType, type TypedColumn } from './columns.ts';
 
 export const OPERATORS = {
   $eq: { operand: 'value', types: ['string', 'number', 'date'] },
@@ -122,13 +122,7 @@ function asksDate(operators: JsonObject): boolean {
   );
 }
 
-export interface QueryColumn {
-  readonly index: number;
-  readonly name: string;
-  readonly type: ColumnType;
-  /** Date format in the list; null: ISO 8601. */
-  readonly format: CellFormat | null;
-}
+export type QueryColumn = Pick<TypedColumn, 'index' | 'name' | 'type' | 'format'>;
 
 function isOperator(name: string): name is Operator {
   return Object.hasOwn(OPERATORS, name);

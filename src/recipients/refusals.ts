@@ -1,6 +1,7 @@
 import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 import { TEXT_FORMULA } from '../util/csv.ts';
+import { codePointOf } from '../util/escape.ts';
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
@@ -202,9 +203,8 @@ export function garbledText(
   const said = read === null ? 'The list holds' : `Read as ${read}, the list holds`;
   const hint = read === null ? EXPORT_AGAIN : `Look whether it was written so. ${EXPORT_AGAIN}`;
   if (kind === 'lost') {
-    const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
     const what = found === '\ufffd' ? 'the mark of letters that could not be read' : 'a control character';
-    const message = `${said} ${code}, ${what}: it was read in a wrong encoding before it was saved.`;
+    const message = `${said} ${codePointOf(found)}, ${what}: it was read in a wrong encoding before it was saved.`;
     return warning('wrong-encoding', message, { at: { file, line }, hint });
   }
   const why =

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { ColumnTypes, Where } from '../model.ts';
 import { compared, holdsNothing } from '../util/cell.ts';
 import { createDayOf, createInstantOf, dayText, isAnniversary, iso } from '../util/time.ts';
+import { shortened } from '../util/words.ts';
 import { readCell, readCellDay } from './columns.ts';
 import {
   asksForDay,
@@ -193,8 +194,7 @@ function explainCondition(
   values: readonly string[],
   holds: (part: Condition) => boolean,
 ): string {
-  const phrase = explain(condition);
-  return phrase.length > LONGEST ? `${phrase.slice(0, LONGEST)}…` : phrase;
+  return shortened(explain(condition), LONGEST);
 
   function explain(failed: Condition): string {
     if (failed.kind === 'test') return explainTest(failed, values);

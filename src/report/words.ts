@@ -10,7 +10,7 @@ import {
   UNMATCHED_REASONS,
   type UnmatchedReason,
 } from '../model.ts';
-import { countOf } from '../util/words.ts';
+import { capital, countOf } from '../util/words.ts';
 import { returnedOf } from './deliveries.ts';
 import { totalsKey } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
@@ -65,8 +65,7 @@ export function commitFacts({ commits = [] }: Pick<Report, 'commits'>): readonly
 /** The files of a run with short hashes; JSON has the whole ones. */
 export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (readonly [string, string])[] {
   return inputs.map(({ role, file, sha256 }) => {
-    const name = role.slice(0, 1).toUpperCase() + role.slice(1);
-    return [name, `${file}, SHA-256 ${sha256.slice(0, SHORT_HASH)}`] as const;
+    return [capital(role), `${file}, SHA-256 ${sha256.slice(0, SHORT_HASH)}`] as const;
   });
 }
 

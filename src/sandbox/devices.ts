@@ -5,9 +5,8 @@ import table from './endings.json' with { type: 'json' };
 import { bareNumber, byEnding, type ScriptedNumbers } from './endings.ts';
 
 const CHANNELS = ['SMS', 'RCS', 'MessagingApp', 'Voice'] as const;
-type DeviceChannel = (typeof CHANNELS)[number];
 
-export type Device = { readonly label: string; readonly takes: readonly DeviceChannel[] };
+export type Device = { readonly label: string; readonly takes: readonly (typeof CHANNELS)[number][] };
 
 /** RCS is supported on Android 5.0 or later and iOS 18.2 or later: the API's document. The rest is the sandbox's. */
 const RCS_SINCE = { Android: '5.0', iOS: '18.2' } as const;

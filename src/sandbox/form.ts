@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { capital } from '../util/words.ts';
 import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
 import type { KnownFields } from './options.ts';
@@ -129,7 +130,7 @@ export interface Problem {
 /** RFC 9457. One with a code has a type and a title; for others the status is enough. */
 export function problemJson(status: number, { code, ...rest }: Problem): string {
   if (code === undefined) return JSON.stringify({ type: 'about:blank', title: statusTitle(status), status, ...rest });
-  const title = `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
+  const title = capital(code.replaceAll('-', ' '));
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
 

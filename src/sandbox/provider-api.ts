@@ -38,7 +38,6 @@ export interface ProviderRequest {
 
 /** The API of a provider file: what it takes, and what it answers. */
 export interface ProviderApi {
-  readonly title: string;
   /** Most recipients of a request. */
   readonly recipients: number;
   /** `/2010-04-01/Accounts/{var.account}/Messages.json` */
@@ -81,7 +80,6 @@ export async function createProviderApi(
   const credentials = credentialsOf(provider);
   let played = 0;
   return {
-    title: provider.title,
     recipients: provider.limits.recipients,
     operations,
     read(url, headers, body) {

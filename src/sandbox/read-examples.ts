@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { problem, refuse } from '../errors.ts';
+import { problem, refuse, thrownText } from '../errors.ts';
 import type { AnswerExample, ProviderExamples } from './provider-api.ts';
 import SHAPE from './provider-examples.json' with { type: 'json' };
 
@@ -28,7 +28,7 @@ function read(path: string, shape: object): unknown {
   try {
     value = parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    return fail('file-unreadable', `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return fail('file-unreadable', `cannot be read: ${thrownText(error)}`);
   }
   const ajv = new Ajv({ strict: true, allErrors: true });
   if (ajv.validate(shape, value)) return value;

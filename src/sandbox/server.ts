@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { problem, refuse } from '../errors.ts';
+import { problem, refuse, thrownText } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { closedBy } from '../util/closing.ts';
 import { portOf } from '../util/http-server.ts';
@@ -31,7 +31,7 @@ export async function startSandbox(options: SandboxSettings = {}): Promise<Sandb
   } catch (error) {
     await closeState(state);
     const hint = 'Choose another port; 0 takes a free one.';
-    throw refuse(problem('usage', `The sandbox cannot listen on ${host}: ${messageOf(error)}.`, { hint }));
+    throw refuse(problem('usage', `The sandbox cannot listen on ${host}: ${thrownText(error)}.`, { hint }));
   }
   const port = portOf(server);
   url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -126,7 +126,7 @@ function receiptsAt(path: string): Receipts {
   try {
     return openReceipts(path);
   } catch (error) {
-    throw refuse(problem('file-unreadable', `The receipts cannot be written to ${path}: ${messageOf(error)}.`));
+    throw refuse(problem('file-unreadable', `The receipts cannot be written to ${path}: ${thrownText(error)}.`));
   }
 }
 
@@ -141,8 +141,4 @@ async function close(server: Server, state: SandboxState): Promise<void> {
 async function closeState({ receipts, reporter }: SandboxState): Promise<void> {
   await reporter?.close();
   receipts?.close();
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -112,7 +112,6 @@ export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
 
 /** They exclude each other. */
 export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejected'] as const;
-export type End = (typeof ENDS)[number];
 
 function sharesOf(given: Partial<Shares>): Shares {
   const shares = { ...SHARES, ...given };

@@ -6,7 +6,7 @@ import { environmentText } from './environment.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** Callers have checked all values. */
-interface NewProject {
+export interface NewProject {
   /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,63}`. */
   readonly campaign: string;
   readonly channel: Channel;
@@ -115,9 +115,7 @@ ${messageLines(project)}${recipients}
 `;
 }
 
-type Person = { readonly name: string; readonly order: string };
-
-const PEOPLE: readonly Person[] = [
+const PEOPLE: readonly { readonly name: string; readonly order: string }[] = [
   { name: 'Ada', order: 'R-1001' },
   { name: 'Ravi', order: 'R-1002' },
   { name: 'Renée', order: 'R-1003' },

@@ -1,3 +1,4 @@
+import { asError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/records.ts';
 import { TIMERS, type Timers } from './timers.ts';
@@ -96,7 +97,7 @@ export function createGroupCommit(
   };
   const fail = (error: unknown, results: readonly ResultRecord[]): void => {
     const isFirst = failure === null;
-    failure ??= error instanceof Error ? error : new Error(String(error));
+    failure ??= asError(error);
     // After a full disk the outcomes may still fit, without claims. The ledger refuses if its file cannot be trusted.
     const recorded = error instanceof LedgerError && error.recorded;
     if (!recorded && results.length > 0) recordAlone(results);

@@ -15,7 +15,6 @@ export interface ProducerContext extends SendContext {
   readonly pool: Pool<Batch>;
 }
 
-/** Which rows are sent to. */
 export interface RowsToSend {
   readonly pendingRows: PendingRows;
   /** Recipients of this pass; null: all. */

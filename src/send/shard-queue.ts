@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { PgBoss } from 'pg-boss';
-import { problem } from '../errors.ts';
+import { problem, thrownText } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { serverOptions } from '../ledger/postgres/server.ts';
 
@@ -89,7 +89,7 @@ function nameOf({ number, starts }: QueuedRun): string {
 }
 
 function failure(error: unknown): LedgerError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = thrownText(error);
   const hint = 'Look whether the server can be reached, then run the command again: it continues where it stopped.';
   return new LedgerError('io', problem('ledger-write', `The queue of the shared ledger fails: ${why}.`, { hint }));
 }

@@ -1,6 +1,7 @@
 import { HandbillError } from '../errors.ts';
 import { ELSEWHERE, type Verdict } from '../http/classify.ts';
 import { type ApiAddress, cannotConnect } from '../http/fault.ts';
+import type { Share } from '../ledger/records.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { safeLine } from '../util/escape.ts';
@@ -45,14 +46,7 @@ export interface About {
   readonly status?: number | null;
 }
 
-export interface Answers {
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly inDoubt: number;
-  /** First channel steps that were accepted, and given up for the next one. */
-  readonly firstSteps: number;
-  readonly fellBack: number;
-}
+export type Answers = Pick<Share, 'accepted' | 'rejected' | 'inDoubt' | 'firstSteps' | 'fellBack'>;
 
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised':

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { asError } from '../errors.ts';
 import type { SharedTurns } from '../ledger/connection.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
@@ -31,7 +32,7 @@ export function createPool<Batch>(
   let onRoom: (() => void) | null = null;
 
   const fail = (error: unknown): void => {
-    failure ??= error instanceof Error ? error : new Error(String(error));
+    failure ??= asError(error);
     onFailure();
   };
   const deliverWaiting = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
+import { type Diagnostic, EXIT, type ExitStatus, thrownText } from '../errors.ts';
 import type { CommandContext } from '../operations/context.ts';
 import { ABOUT_NOTHING, type AskedTelemetry, type RunningTelemetry, type Telemetry } from '../operations/observer.ts';
 import { safeLine } from '../util/escape.ts';
@@ -45,7 +45,7 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
       if (metrics !== null && asked.metricsFile !== null) {
         const path = resolve(context.cwd, asked.metricsFile);
         await metrics.write(path, { exit, atMs: now() }).catch((error: unknown) => {
-          warnings.warn(`The metrics file is not written: ${reasonOf(error)}`);
+          warnings.warn(`The metrics file is not written: ${thrownText(error)}`);
         });
       }
       const fields = { exitStatus: exit, durationMs: now() - beganMs };
@@ -87,7 +87,7 @@ function startLog(asked: AskedTelemetry, context: CommandContext, warn: (sentenc
     const onLost = (why: string): void => warn(`The log ${path} cannot be written: ${why}.`);
     return createLog({ file, level, command, now, redact, onLost });
   } catch (error) {
-    warn(`The log ${path} cannot be opened: ${error instanceof Error ? error.message : error}. There is none.`);
+    warn(`The log ${path} cannot be opened: ${thrownText(error)}. There is none.`);
     return null;
   }
 }
@@ -116,8 +116,3 @@ function noteDiagnostic(note: Telemetry['note'], diagnostic: Diagnostic, about: 
 }
 
 const LEVELS = { error: 'error', warning: 'warn', note: 'info' } as const;
-
-function reasonOf(error: unknown): string {
-  if (error instanceof HandbillError) return error.message;
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,11 +1,7 @@
-interface WorkerFigures {
-  readonly host: string;
-  readonly pid: number;
-  readonly alive: boolean;
+import type { WorkerShown } from '../send/list-workers.ts';
+
+interface WorkerFigures extends Omit<WorkerShown, 'id' | 'joinedAt' | 'heardAt' | 'run' | 'shards'> {
   readonly shards: number;
-  readonly rows: number;
-  readonly posted: number;
-  readonly silentSeconds: number;
 }
 
 export const WORKER_METRICS = {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../errors.ts';
+import { type Diagnostic, thrownText } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram, withoutFinalLineEnd } from './check.ts';
@@ -160,5 +160,5 @@ function explain(error: unknown, values: TemplateValues, columns: readonly strin
     return new RenderError(`The row has no value for the column ${JSON.stringify(missing)}.`, 'missing-variable');
   }
   if (error instanceof RangeError) return new RenderError('The text is too long.');
-  return new RenderError(`The template could not be rendered: ${error instanceof Error ? error.message : error}`);
+  return new RenderError(`The template could not be rendered: ${thrownText(error)}`);
 }

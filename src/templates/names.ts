@@ -54,7 +54,7 @@ export function resolveName(name: string, loc: Loc, place: Place): Resolved | nu
     place.state.used.add(name);
     return { column: columnPath(name) };
   }
-  return unknownName(name, loc, place);
+  return reportAt(place, loc, 'unknown-name', `No column is called "${name}".`, unknownHint(name, place));
 }
 
 /** `{{first.name}}`: rows have no inner structure, but a column may be called so. */
@@ -73,11 +73,6 @@ function dotted(path: PathExpression, place: Place): null {
 function bracketsNeeded(name: string, loc: Loc, place: Place): null {
   const message = `The name of the column "${name}" needs square brackets here.`;
   return reportAt(place, loc, 'unknown-name', message, `Write ${columnTag(name)}.`);
-}
-
-function unknownName(name: string, loc: Loc, place: Place): null {
-  const message = `No column is called "${name}".`;
-  return reportAt(place, loc, 'unknown-name', message, unknownHint(name, place));
 }
 
 function unknownHint(name: string, place: Place): string | undefined {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, problem, thrownText } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import type { Loc, Program } from './ast.ts';
 import { at, type Located, locate, locOf, offsetOf, slice, TEMPLATE_LIMITS, tooDeeplyNested } from './position.ts';
@@ -37,7 +37,7 @@ export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_L
 type Finding = { readonly message: string; readonly loc: Loc; readonly hint?: string | undefined };
 
 function syntaxProblem(located: Located, error: unknown): Diagnostic {
-  const thrown = error instanceof Error ? error.message : String(error);
+  const thrown = thrownText(error);
   const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
   return problem('template-syntax', message, { ...at(located, loc), hint });
 }

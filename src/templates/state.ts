@@ -44,7 +44,7 @@ export interface Comparison {
 export interface Place {
   readonly state: State;
   readonly located: Located;
-  readonly scope: Scope;
+  readonly scope: ReadonlyMap<string, Given>;
   /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` replaces. */
   readonly mandatory: boolean;
   /** Columns that the `{{#if}}` or `{{#unless}}` around it asks about. */
@@ -53,8 +53,6 @@ export interface Place {
   /** Partials that are being put in place, the outermost first. */
   readonly within: readonly string[];
 }
-
-type Scope = ReadonlyMap<string, Given>;
 
 /** Inserted wherever its name is used, and checked where it was written. */
 export type Given = { readonly expression: Expression; readonly place: Place };

@@ -1,3 +1,5 @@
+import { shortened } from '../util/words.ts';
+
 export type TemplateValues = { readonly [column: string]: string };
 
 /**
@@ -46,8 +48,7 @@ export class RenderError extends Error {
 
 /** Quoted, and cut so that it cannot fill the screen. */
 export function quoted(value: string): string {
-  const cut = value.length > 40 ? `${value.slice(0, 40)}…` : value;
-  return JSON.stringify(cut);
+  return JSON.stringify(shortened(value, 40));
 }
 
 /** `label`: such as ` in the column "x"`; null: it names none. */

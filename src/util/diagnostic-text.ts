@@ -81,7 +81,7 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
 function excerpt(
   source: string,
   { line, column = 1, length = 1 }: { readonly line: number; readonly column?: number; readonly length?: number },
-  paint: Painter,
+  paint: ReturnType<typeof painter>,
   width = WIDTH + FRAME,
 ): readonly string[] {
   const number = String(line);
@@ -159,8 +159,6 @@ const FRAME = 7;
 const TAB = '    ';
 
 // ----------------------------------------------------------------------------------------------------------- colour
-
-type Painter = ReturnType<typeof painter>;
 
 function painter(colour: boolean, severity: string) {
   const paint = (style: string) => (text: string) => (colour ? `\u001b[${style}m${text}\u001b[0m` : text);

@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdtemp, open, readdir, realpath, rename, rm, s
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+import { type Code, type HandbillError, problem, refuse, thrownText } from '../errors.ts';
 import { grants } from './platform.ts';
 
 /** Faults of a disk when something is written, by the system's code: the end of a sentence. */
@@ -32,8 +32,7 @@ export async function writeOutput(
   chunks: AsyncIterable<string> | Iterable<string>,
   { mode = 0o600 }: { readonly mode?: number } = {},
 ): Promise<number> {
-  const refusing = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const refusing = refusingAt(path);
   await checkFolder(dirname(path), path);
   await checkTarget(path);
   const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
@@ -55,8 +54,7 @@ export async function writeOutput(
 
 /** With the mode of an editor: it holds nothing personal. Never replaces a file; throws as `writeOutput`. */
 export async function createOutput(path: string, text: string): Promise<void> {
-  const refusing = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const refusing = refusingAt(path);
   const handle = await refusing(open(path, NEW_FILE, 0o666));
   try {
     await refusing(handle.writeFile(text));
@@ -68,12 +66,17 @@ export async function createOutput(path: string, text: string): Promise<void> {
   }
 }
 
+/** Turns a fault of the disk into the refusal that names the file. */
+function refusingAt(path: string) {
+  return <T>(step: Promise<T>) => step.catch((error: unknown): Promise<T> => Promise.reject(refusalOf(error, path)));
+}
+
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 async function writeAll(
   handle: FileHandle,
   chunks: AsyncIterable<string> | Iterable<string>,
-  refusing: <T>(step: Promise<T>) => Promise<T>,
+  refusing: ReturnType<typeof refusingAt>,
 ): Promise<number> {
   let bytes = 0;
   let block = '';
@@ -120,7 +123,7 @@ async function checkTarget(path: string): Promise<void> {
 
 function refusalOf(error: unknown, path: string): HandbillError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  const reason = REASONS[code] ?? thrownText(error);
   return refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
 }
 

@@ -9,6 +9,11 @@ export function fold(text: string): string {
     .replace(LETTERS, (letter) => PLAIN[letter] ?? letter);
 }
 
+/** Only letters and digits count, and not their case: `DELIVERED_TO_HANDSET` is `delivered to handset`. */
+export function foldName(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
 /** Whether a folded text holds every word of a text; no text does if there is none. */
 export function holdsWords(words: string): (folded: string) => boolean {
   const all = fold(words).trim().split(/\s+/);

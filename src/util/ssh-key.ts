@@ -111,6 +111,6 @@ export function base64Bytes(text: string): Uint8Array | null {
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
 }
 
-function latin1(bytes: Uint8Array | undefined): string {
+export function latin1(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? '' : Buffer.from(bytes).toString('latin1');
 }

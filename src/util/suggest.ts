@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { codePointOf } from './escape.ts';
 
 /** At most a third of the letters may differ, whatever the case. Null: none is near, or the word is a candidate. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
@@ -49,8 +50,7 @@ function oddCharacter(...words: readonly [word: string, meant: string]): string 
   const [of = '', character] =
     odd[0] === undefined ? [words[1], odd[1]] : [words[0], odd[1] === undefined ? odd[0] : undefined];
   if (character === undefined) return '';
-  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  return ` The "${character}" in "${of}" is U+${code}.`;
+  return ` The "${character}" in "${of}" is ${codePointOf(character)}.`;
 }
 
 /** Whether a word is another one, but for one or two letters. */

@@ -24,9 +24,21 @@ export function countOf(count: number, noun: string, several = `${noun}s`): stri
   return `${number(count)} ${count === 1 ? noun : several}`;
 }
 
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** The first `most` characters of a text that may fill the screen. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
 export function withCommas(figures: string): string {
   return figures.replace(BEFORE_THREES, ',');
 }
+
+/** In English, by the code of the country; undefined where there is none. */
+export const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));
 
 const NUMBERS = onDemand(() => new Intl.NumberFormat('en-GB'));
 /** No sign, no exponent, and no more decimals than are shown. */

@@ -5,7 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { parse, serialize } from 'hono/utils/cookie';
-import { HandbillError, problem, refuse } from '../errors.ts';
+import { asError, HandbillError, problem, refuse, thrownText } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { isLoopback } from '../util/base-url.ts';
@@ -71,7 +71,7 @@ export async function startPages(options: {
   try {
     await once(server, 'listening');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = thrownText(error);
     const hint = isLoopback(host)
       ? 'Choose another port with --port; 0 takes a free one.'
       : 'Take an address of this machine with --host, and a port that is free with --port.';
@@ -311,7 +311,7 @@ async function streamed(
 function brokenOff(needs: AppNeeds, error: unknown): string {
   if (error instanceof LedgerError) needs.site.keeper.failed(error);
   const isKnown = error instanceof HandbillError;
-  if (!isKnown) logBug(needs, error instanceof Error ? error : new Error(String(error)), 'GET');
+  if (!isKnown) logBug(needs, asError(error), 'GET');
   const said = isKnown ? saidBy(error).map((line) => html`<p>${line}</p>\n`) : [html`<p>${A_BUG}</p>\n`];
   return html`<main role="alert">
 <h1>This page is not whole</h1>

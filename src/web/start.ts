@@ -18,7 +18,6 @@ import { formatsByLocale } from './pages/format.ts';
 import { createSessions, startPages } from './server.ts';
 import { DAYS_AHEAD, MOST_COMING, type Site } from './site.ts';
 
-/** Pages that are served. */
 export interface Serving extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4012/`. */
   readonly url: string;

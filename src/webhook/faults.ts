@@ -1,7 +1,8 @@
 import { UNSUPPORTED_CODES } from '../model/answer-words.ts';
 import type { DeliveryCause, DeliveryState } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
-import { cutText, errorOf, foldName, idOf, isNoError, wordOf } from './states.ts';
+import { cutText, errorOf, idOf, isNoError, wordOf } from './states.ts';
 
 interface Fault {
   readonly code: string | null;

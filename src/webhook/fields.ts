@@ -1,6 +1,6 @@
 import { EVENT_FIELDS, type EventField, type EventMapping } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { follow, isIndex, type Pointer, parsePointer } from '../util/json.ts';
-import { foldName } from './states.ts';
 
 /**
  * Where public APIs put the parts of an event, as JSON pointers of which the first with a usable value counts. Letter

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { follow, type Pointer } from '../util/json.ts';
 import { causeOf, errorText, type OwnCodes, type SaidFault } from './faults.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
-import { addressOf, foldName, idOf, stateOf, stateOfGroup, textOf, wordOf } from './states.ts';
+import { addressOf, idOf, stateOf, stateOfGroup, textOf, wordOf } from './states.ts';
 import { readTime } from './times.ts';
 
 type Direction = 'inbound' | 'outbound';

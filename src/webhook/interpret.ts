@@ -1,4 +1,5 @@
 import type { DeliveryReport, DeliveryState, EventMapping, Reply, UnreadEvent, WebhookEvent } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { follow, type Pointer, parsePointer } from '../util/json.ts';
 import { faultOf, type SaidFault } from './faults.ts';
 import { type CompiledFields, compileFields, type Level, openLevel, type Trace, takeField, turnTo } from './fields.ts';
@@ -15,7 +16,7 @@ import {
   type SaidState,
   saidState,
 } from './interpret-parts.ts';
-import { cutText, foldName, foldStates, textOf, wordOf } from './states.ts';
+import { cutText, foldStates, textOf, wordOf } from './states.ts';
 
 export interface Interpretation {
   readonly events: readonly WebhookEvent[];

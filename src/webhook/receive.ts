@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { problem, refuse as refuseStart } from '../errors.ts';
+import { problem, refuse as refuseStart, thrownText } from '../errors.ts';
 import type { ReportMethod, Scheme } from '../model.ts';
 import { portOf } from '../util/http-server.ts';
 import {
@@ -153,7 +153,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   try {
     await once(server, 'listening');
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = thrownText(error);
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     const hint =
       isTaken || host === DEFAULT_HOST

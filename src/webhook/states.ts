@@ -1,4 +1,5 @@
 import type { DeliveryState } from '../model.ts';
+import { foldName } from '../util/fold.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 /**
@@ -42,11 +43,6 @@ const GROUPS: ReadonlyMap<string, DeliveryState> = new Map([
   ['4', 'expired'],
   ['5', 'rejected'],
 ]);
-
-/** Only letters and digits count, and not their case: `DELIVERED_TO_HANDSET` is `delivered to handset`. */
-export function foldName(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
-}
 
 export function foldStates(written: Readonly<Record<string, DeliveryState>>): ReadonlyMap<string, DeliveryState> {
   return new Map(Object.entries(written).map(([word, state]) => [foldName(word), state]));

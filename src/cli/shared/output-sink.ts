@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { asError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
@@ -48,7 +49,7 @@ export async function withOutput<T>(
     () => ({ failed: false as const }),
     (error: unknown) => {
       // The reader is gone: a writer that waits must get an error.
-      pipe.destroy(error instanceof Error ? error : new Error(String(error)));
+      pipe.destroy(asError(error));
       return { failed: true as const, error };
     },
   );
@@ -59,7 +60,7 @@ export async function withOutput<T>(
     if (written.failed) throw written.error;
     return result;
   } catch (error) {
-    pipe.destroy(error instanceof Error ? error : new Error(String(error)));
+    pipe.destroy(asError(error));
     const written = await writing;
     throw written.failed ? written.error : error;
   }

@@ -6,6 +6,7 @@ import { END_TABLE, ENDS, endsOf } from '../../report/ends.ts';
 import { clockOf, followUpText, upcoming, whenText } from '../../schedule/occurrence.ts';
 import { scheduleWords } from '../../schedule/words.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { capital } from '../../util/words.ts';
 import { type Judged, judging } from '../judged.ts';
 import { address, crumbs, empty, pageOf, section, stateMark, table } from '../kit.ts';
 import { type MakePage, notFound, type Site, wholeOf } from '../site.ts';
@@ -89,10 +90,6 @@ function runsSection({ formats, nowMs }: View, shown: readonly Judged[], total: 
     ...titles.map((title) => ({ title, isFigure: true, isOptional: true, isLow: !SHOWN_FIRST.has(title) })),
   ];
   return section('Runs', table(`${formats.count(total, 'run')}, last active first.`, columns, rows));
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 const SHOWN_FIRST: ReadonlySet<string> = new Set(['Delivered', 'Not delivered', 'Cost']);

@@ -93,8 +93,6 @@ export async function dataOf(
   };
 }
 
-type EndedAttempt = ReturnType<typeof attemptsOf>[number];
-
 function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome) {
   const rows = key === null ? [] : query(ATTEMPTS).all(run.number, key);
   return rows.map(([step, attempt, state, reason, httpStatus, error, claimedAtMs, atMs]) => ({
@@ -278,7 +276,7 @@ function stepMoments(formats: View['formats'], step: StepOutcome, by: string): r
   return [{ atMs, tone: outcome, content: html`<b>${outcome}${by}</b> ${said}` }];
 }
 
-function attemptMoment({ number }: View['formats'], one: EndedAttempt, by: string): Moment {
+function attemptMoment({ number }: View['formats'], one: ReturnType<typeof attemptsOf>[number], by: string): Moment {
   const { attempt, state, reason, httpStatus, error, tookMs, atMs } = one;
   const took = tookMs !== null && `took ${number(tookMs)} ms`;
   const said = softly(httpStatus !== null && `HTTP ${httpStatus}`, reason, error, took);

@@ -58,10 +58,8 @@ export const KINDS = {
   frame: { tag: 'iframe', style: 'frame' },
 } as const satisfies Readonly<Record<string, { readonly tag: string; readonly style: string }>>;
 
-type Kind = keyof typeof KINDS;
-
 /** Text, or an element with its content. Text is raw: the code that shows it must escape it. */
-export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNode[]];
+export type PreviewNode = string | readonly [kind: keyof typeof KINDS, ...children: PreviewNode[]];
 
 /** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
