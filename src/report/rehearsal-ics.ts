@@ -43,7 +43,10 @@ function instant(iso: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[\\;,]/g, (found) => `\\${found}`).replaceAll(/\r\n?|\n/g, '\\n').replaceAll(/\p{Cc}/gu, '');
+  return text
+    .replaceAll(/[\\;,]/g, (found) => `\\${found}`)
+    .replaceAll(/\r\n?|\n/g, '\\n')
+    .replaceAll(/\p{Cc}/gu, '');
 }
 
 /** Lines of at most 75 bytes: the others begin with a space. */
