@@ -200,8 +200,8 @@ export const CONTENT = {
   },
   'no-opt-out': {
     cause:
-      'A word of `messageType` or `topic` says that it is marketing, and the text has neither a word that means to opt out, such as `unsubscribe`, nor a word of [replies](replies.md) with what to do: `Reply STOP`, `STOP 36111`. `Stop scrolling` is no such text.',
-    fix: 'Say `Reply STOP to opt out`, or add a link with `unsubscribe` in it.',
+      'A word of `messageType` or `topic` says that it is marketing, and the SMS, RCS message or email has neither a word that means to opt out, such as `unsubscribe`, nor a word of [replies](replies.md) with what to do: `Reply STOP`, `STOP 36111`. `Stop scrolling` is no such text. An email may have [`content.unsubscribe`](email.md) instead.',
+    fix: 'Say `Reply STOP to opt out`, or add a link with `unsubscribe` in it. In an email, set `content.unsubscribe`.',
     example: { files: { ...campaign('topic: offers'), ...template('Hello {{first_name}}, 20% off until Sunday.') } },
   },
   'content-invalid': {

@@ -98,8 +98,8 @@ export const LISTS = {
   },
   'damaged-value': {
     cause:
-      'A program wrote `NULL`, `None` or the like where there is no value, or a spreadsheet wrote an error value or made `1.00235E+12` of a number. `default`, `{{#if}}` and required columns take words for no value and error values for empty.',
-    fix: 'Correct the list, or write `{{default first_name "..."}}`.',
+      'A program wrote `NULL`, `None` or the like where there is no value, or a spreadsheet wrote an error value or made `1.00235E+12` of a number. `default`, `{{#if}}` and required columns take words for no value and error values for empty. `#SALE!` looks like an error value and stays a text. `Ren%C3%A9` is still encoded for a link, and `=?UTF-8?Q?Ren=C3=A9?=` for an email.',
+    fix: 'Correct the list, or write `{{default first_name "..."}}`, which replaces words for no value and error values.',
     example: { files: list('+447400123456,NULL,0042') },
   },
   'list-too-old': {

@@ -14,6 +14,8 @@ export interface RehearsedDay {
 /** One occurrence of a campaign, as it would go out. */
 export interface RehearsedOccurrence {
   readonly campaign: string;
+  /** Its identity, which stays when its name changes. */
+  readonly id: string;
   readonly file: string;
   readonly occurrence: string;
   /** The instant of its schedule, or the end of the wait of a follow-up, ISO 8601 in UTC; null: neither brought it about. */

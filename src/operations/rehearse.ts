@@ -543,6 +543,7 @@ function occurrencesOf(
     return [
       {
         campaign: campaign.name,
+        id: campaign.id,
         file: campaign.file,
         occurrence,
         due: iso(dueMs),

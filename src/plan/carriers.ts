@@ -92,11 +92,11 @@ const RULES: readonly {
   },
   {
     code: 'no-opt-out',
-    find(text, _, { content }, saysHow) {
-      if (saysHow === null || saysHow(text, content)) return null;
+    find(text, _, { content, headers }, saysHow) {
+      if (saysHow === null || headers?.['List-Unsubscribe'] !== undefined || saysHow(text, content)) return null;
       return { index: null, what: 'A marketing message that does not say how to opt out' };
     },
-    hint: 'Networks and the law of many countries ask for it: Reply STOP to opt out.',
+    hint: 'Networks and the law of many countries ask for it: Reply STOP to opt out; in an email `content.unsubscribe`.',
   },
 ];
 
@@ -114,7 +114,8 @@ export function createCarrierCheck({
   const saysHow = isMarketing ? createOptOutFinder(project.webhook.replies.stopWords) : null;
   return (message, at) => {
     const { channel, content, variables } = message;
-    if (channel !== 'sms' && channel !== 'rcs') return NOTHING;
+    const isEmail = channel === 'email' && isMarketing;
+    if (channel !== 'sms' && channel !== 'rcs' && !isEmail) return NOTHING;
     // A card may have all the words; those of a provider's template are not known.
     if (message.text === null && (content === null || variables !== null)) return NOTHING;
     const text = message.text ?? '';
@@ -122,6 +123,7 @@ export function createCarrierCheck({
     let advice = NOTHING;
     const links = [...text.matchAll(LINK)];
     for (const { code, find, hint } of RULES) {
+      if (isEmail && code !== 'no-opt-out') continue;
       const found = find(text, links, message, saysHow);
       if (found === null) continue;
       const where = found.index === null ? '' : placeIn(text, found.index);

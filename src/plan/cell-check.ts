@@ -1,7 +1,7 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { Decision } from '../model.ts';
 import { columnTag } from '../templates/compile.ts';
-import { type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
+import { type Doubt, damageText, doubtOf, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { codePointOf } from '../util/escape.ts';
 import { countOf } from '../util/words.ts';
 import type { Plan } from './plan.ts';
@@ -14,7 +14,8 @@ export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 
   const columns = compiled.shown.map((column) => ({
     ...column,
     padded: null as Found | null,
-    damaged: new Map<Damage, Found>(),
+    isInLink: compiled.links.some((part) => part.column === column.name),
+    damaged: new Map<Doubt, Found>(),
   }));
   const { file } = campaign.recipients;
   return {
@@ -25,9 +26,11 @@ export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 
       for (const column of columns) {
         const cell = values[column.index] ?? '';
         if (column.whole && isPadded(cell)) column.padded = counted(column.padded, line, cell);
-        const damage = damageOf(cell);
-        if (damage === null || (damage !== 'scientific' && !column.always)) continue;
-        column.damaged.set(damage, counted(column.damaged.get(damage) ?? null, line, cell));
+        const found = doubtOf(cell);
+        if (found === null || (!column.always && holdsNothing(cell))) continue;
+        const { doubt, part } = found;
+        if (doubt === 'encoded' && column.isInLink) continue;
+        column.damaged.set(doubt, counted(column.damaged.get(doubt) ?? null, line, part));
       }
     },
     warnings: () =>
@@ -61,13 +64,16 @@ function paddedValues(name: string, { line, cell, count }: Found, file: string):
   return warning('blank-ends', message, { at: { file, line }, hint: `Write {{trim ${tag}}}, or correct the list.` });
 }
 
-function damagedValues(name: string, damage: Damage, { line, cell, count }: Found, file: string): Diagnostic {
+function damagedValues(name: string, damage: Doubt, { line, cell, count }: Found, file: string): Diagnostic {
   const others = count === 1 ? '' : `, as ${count - 1} further ${count === 2 ? 'row does' : 'rows do'}`;
   const message = `The column "${name}" holds ${damageText(cell, damage)}${others}: the message shows it.`;
   const tag = columnTag(name).slice(2, -2);
-  const hint =
-    damage === 'scientific'
-      ? 'Give the column the format "Text" in the spreadsheet, and enter the values again.'
-      : `Write {{default ${tag} "..."}}, which replaces it, or correct the list.`;
+  const hint = HINTS[damage] ?? `Write {{default ${tag} "..."}}, which replaces it, or correct the list.`;
   return warning('damaged-value', message, { at: { file, line }, hint });
 }
+
+const HINTS: Readonly<Partial<Record<Doubt, string>>> = {
+  scientific: 'Give the column the format "Text" in the spreadsheet, and enter the values again.',
+  'like-error': 'If a formula made it, correct the list. A text that a person wrote may stay.',
+  encoded: 'Export the list again as plain text, or correct it.',
+};

@@ -2,11 +2,20 @@ import { isMapping, type Json } from '../util/json.ts';
 import { foldLetters, MESSAGE_WORDS, meaningOf, STOP_WORDS, WHOLE_STOP_WORDS } from '../webhook/meaning.ts';
 import { LINK } from './link.ts';
 
+/** Between two words: `to`, `with`, `au`. */
+const SHORT = '[\\p{L}\\p{N}]{1,4}';
+const LINK_HERE = ' zzlink ';
+/** Nothing is beside the end of a sentence. */
+const END = ' zzzzz ';
+
 /** Beginnings of words that mean nothing else in a message, as `foldLetters` leaves them. */
 const PLAIN: readonly string[] = [
+  `manage (?:your |my )?(?:\\p{L}+ )?preferences(?: ${SHORT})?${LINK_HERE}`,
   'unsub|unsuscri|stop ?sms|opt(?:ing)? ?(?:me )?out|optio allan|dad ?danysgrif',
   'abmeld|abbestell|austragen|afmeld|uitschrijv|meld (?:je|u) af|avregistr|avmeld|avanmal|avprenumer|frameld',
   'desabonn|desinscri|ne plus recevoir|da(?:r\\p{L}*|te) de baja|desuscri',
+  // `Tarifas bajas` are low.
+  `(?<!s )bajas${LINK_HERE}`,
   'descadastr|disiscr|cancella(?:mi|r?ti)(?!\\p{L})',
   'wypis|rezygnacj|zrezygnowac|odhlas|leiratkoz|dezabon|odjav|peru tilaus|uyelikten cik|abonelikten cik|unreg(?!\\p{L})|huy dang ky',
   'отпис|відпис|(?:отказ|отмен)\\p{L}* (?:от )?(?:рассыл|смс|sms|сообщ|реклам)|одјав|διαγραφ|απεγγραφ',
@@ -24,11 +33,6 @@ const ASKING: readonly string[] = [
 const ASKING_AFTER = 'antwort|senden|schick|schreib|yaz|gonder|と?返信|と?送信';
 /** No reply, but beside a link. */
 const ALSO = ['cancelar suscripción', 'cancelar subscrição', 'cancelar assinatura', 'annulla iscrizione'];
-/** Between them: `to`, `with`, `au`. */
-const SHORT = '[\\p{L}\\p{N}]{1,4}';
-const LINK_HERE = ' zzlink ';
-/** Nothing is beside the end of a sentence. */
-const END = ' zzzzz ';
 
 /** Most English texts are not folded. */
 const USUAL = /unsubscribe|\bopt[ -]?out|\b(?:reply|text|txt) ["']?stop\b/i;
@@ -57,10 +61,10 @@ export function createOptOutFinder(stopWords: readonly string[]): OptOutFinder {
     'u',
   );
   return (text, content) => {
-    if (USUAL.test(text)) return true;
+    if (USUAL.test(text) || said.test(spaced(text))) return true;
     const { texts, buttons } = textsIn(content);
     if (buttons.some((one) => meaningOf(one, { stopWords }) === 'opt-out')) return true;
-    return said.test(spaced([text, ...texts, ...buttons].join('\n')));
+    return said.test(spaced([...texts, ...buttons].join('\n')));
   };
 }
 
@@ -79,6 +83,9 @@ function spaced(text: string): string {
   return ` ${apart.replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ').trim()} `;
 }
 
+/** Leaves the address of a link. */
+const TAG = /<style[^<]*<\/style>|<(?:[^<>]*?\bhref\s*=\s*["']?([^\s"'<>]+))?[^<>]*>/gi;
+
 /** The texts of a rich message, and those on its buttons, of which each is a reply. */
 function textsIn(content: Json): { readonly texts: readonly string[]; readonly buttons: readonly string[] } {
   const found = { texts: [] as string[], buttons: [] as string[] };
@@ -86,7 +93,10 @@ function textsIn(content: Json): { readonly texts: readonly string[]; readonly b
     if (typeof value === 'string') to.push(value);
     else if (Array.isArray(value)) for (const one of value) collect(one, to);
     else if (isMapping(value))
-      for (const [key, one] of Object.entries(value)) collect(one, key === 'buttons' ? found.buttons : to);
+      for (const [key, one] of Object.entries(value)) {
+        if (key === 'html' && typeof one === 'string') to.push(one.replace(TAG, ' $1 '));
+        else collect(one, key === 'buttons' ? found.buttons : to);
+      }
   };
   collect(content, found.texts);
   return found;

@@ -6,12 +6,19 @@ import { whatWords } from './rehearsal-text.ts';
 export function rehearsalCalendar(rehearsal: Rehearsal): string {
   const formats = createFormats(rehearsal.locale, rehearsal.timeZone);
   const events = rehearsal.occurrences.flatMap((one) => eventOf(one, rehearsal, formats));
-  const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//handbill//rehearse//EN', ...events, 'END:VCALENDAR'];
+  // A calendar without a component is not valid.
+  const components = events.length === 0 ? ZONE : events;
+  const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//handbill//rehearse//EN', ...components, 'END:VCALENDAR'];
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
+const ZONE = [
+  ...['BEGIN:VTIMEZONE', 'TZID:Etc/UTC', 'BEGIN:STANDARD', 'DTSTART:19700101T000000'],
+  ...['TZOFFSETFROM:+0000', 'TZOFFSETTO:+0000', 'END:STANDARD', 'END:VTIMEZONE'],
+];
+
 function eventOf(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Formats): readonly string[] {
-  const { campaign, occurrence, state, messages, due, begins, ends } = one;
+  const { id, campaign, occurrence, state, messages, due, begins, ends } = one;
   const from = begins ?? due ?? occurrence;
   if (Number.isNaN(Date.parse(from))) return [];
   const isUnsent = state === 'refused' || state === 'missed';
@@ -19,7 +26,7 @@ function eventOf(one: RehearsedOccurrence, rehearsal: Rehearsal, formats: Format
   const words = whatWords(one, rehearsal, formats);
   return [
     'BEGIN:VEVENT',
-    `UID:${escaped(`${rehearsal.environment}/${campaign}/${occurrence}`)}@handbill`,
+    `UID:${escaped(`${rehearsal.environment}/${id}/${occurrence}`)}@handbill`,
     `DTSTAMP:${instant(rehearsal.at)}`,
     `DTSTART:${instant(from)}`,
     // An event of no length has no end.
@@ -36,7 +43,10 @@ function instant(iso: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[\\;,]/g, (found) => `\\${found}`).replaceAll(/\r?\n/g, '\\n');
+  return text
+    .replaceAll(/[\\;,]/g, (found) => `\\${found}`)
+    .replaceAll(/\r\n?|\n/g, '\\n')
+    .replaceAll(/\p{Cc}/gu, '');
 }
 
 /** Lines of at most 75 bytes: the others begin with a space. */

@@ -53,8 +53,14 @@ const FOREIGN = new RegExp(
 );
 const WITH_FALLBACK = /^([^|,;:]+)[|,;]/u;
 /** Nothing but a place for a value of another program: `*|FNAME|*`, `<%= name %>`, `{% if x %}`, `%%name%%`, `[[name]]`. */
-const CERTAIN =
-  /\*\|([^|\r\n]{1,100})\|\*|<%=?([^%\r\n]{1,100})%>|\{%([^%\r\n]{1,100})%\}|%%(\w[\w .-]{0,50})%%|%recipient\.([\w.]{1,50})%|\[\[(\w[\w .-]{0,50})\]\]|[$#]\{([a-z_]\w*(?:\.\w+)+)\}/gi;
+const CERTAIN = new RegExp(
+  [
+    String.raw`\*\|(?<merge>[^|\r\n]{1,100})\|\*|<%=?(?<embedded>[^%\r\n]{1,100})%>|\{%(?<logic>[^%\r\n]{1,100})%\}`,
+    String.raw`%%(?<percent>\w[\w .-]{0,50})%%|%recipient\.(?<recipient>[\w.]{1,50})%|\[\[(?<square>\w[\w .-]{0,50})\]\]`,
+    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}`,
+  ].join('|'),
+  'gi',
+);
 
 /** Words in the brackets of other programs count if they are columns, or if no text has such brackets. */
 function warnOfForeignTags(loc: Loc, place: Place): void {
@@ -64,23 +70,24 @@ function warnOfForeignTags(loc: Loc, place: Place): void {
     const message = `"${written}" would be sent literally.`;
     report(place, warning('foreign-tag', message, { ...at(place.located, found), hint }));
   };
-  const text = slice(place.located, loc).replace(CERTAIN, (written, ...rest: readonly unknown[]) => {
-    const word = rest.slice(0, 7).find((one) => typeof one === 'string') as string | undefined;
-    const index = rest.find((one) => typeof one === 'number') as number;
-    said(index, written, columnLike(word?.trim() ?? '', place), 'handbill fills in {{column}} only.');
-    return ' '.repeat(written.length);
-  });
-  for (const { index, 0: first, groups = {} } of text.matchAll(FOREIGN)) {
+  const text = slice(place.located, loc);
+  for (const { index, 0: written, groups } of text.matchAll(CERTAIN)) {
+    said(index, written, columnLike(wordIn(groups), place), 'handbill fills in {{column}} only.');
+  }
+  const others = text.replace(CERTAIN, (written) => ' '.repeat(written.length));
+  for (const { index, 0: first, groups = {} } of others.matchAll(FOREIGN)) {
     const { braced, percent } = groups;
-    const word =
-      Object.values(groups)
-        .find((one) => one !== undefined)
-        ?.trim() ?? '';
+    const word = wordIn(groups);
     const column = columnLike(word, place) ?? columnLike(WITH_FALLBACK.exec(word)?.[1]?.trim() ?? '', place);
     const isOfProvider = /^(?:secret|var)\.\w/.test(braced?.trim() ?? '');
     if (column === null && !isOfProvider) continue;
     said(index, percent === undefined ? first : `%${percent}%`, column, 'Only provider files have such values.');
   }
+}
+
+/** Only one of the groups has matched. */
+function wordIn(groups: RegExpExecArray['groups'] = {}): string {
+  return Object.values(groups).join('').trim();
 }
 
 /** Null: neither a column nor a given value. */

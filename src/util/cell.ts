@@ -53,14 +53,18 @@ export function compared(text: string): string {
 }
 
 export type Damage = 'error-value' | 'no-value' | 'scientific';
+/** A cell that a person may have written so: it is a value, with a warning where a message shows it. */
+export type Doubt = Damage | 'like-error' | 'encoded';
 
 /** The cell and what it is, for a message: none of these words is personal. */
-export function damageText(cell: string, damage: Damage): string {
+export function damageText(cell: string, damage: Doubt): string {
   return `"${compared(cell)}", ${DAMAGE_WORDS[damage]}`;
 }
 
-export const DAMAGE_WORDS: Readonly<Record<Damage, string>> = {
+export const DAMAGE_WORDS: Readonly<Record<Doubt, string>> = {
   'error-value': 'an error value of a spreadsheet',
+  'like-error': 'which may be an error value of a spreadsheet',
+  encoded: 'text that is still encoded for a link or an email',
   'no-value': 'a word for no value',
   scientific: 'a number in scientific notation whose last digits a spreadsheet dropped',
 };
@@ -74,12 +78,28 @@ export function damageOf(cell: string): Damage | null {
   const text = compared(cell);
   if (SCIENTIFIC.test(text)) return 'scientific';
   if (ERROR_VALUE.test(text) || ERROR_WORDS.has(text.toUpperCase())) return 'error-value';
+  if (ERROR_NAMES.has(SIGNED.exec(text)?.[1] ?? '')) return 'error-value';
   if (NO_VALUES.has(text) || NO_DATE.test(text) || NO_OBJECT.test(text)) return 'no-value';
   if (EMPTY_WORDS.has(/^[([<{](.+)[)\]>}]$/u.exec(text.toLowerCase())?.[1] ?? '')) return 'no-value';
   // Columns that were joined give `undefined undefined`, and a calculation `$NaN`.
   const all = [text.split(' '), text.match(/[\p{L}\p{N}]+/gu) ?? [text]];
   return all.some((words) => words.every((word) => NO_VALUES.has(word))) ? 'no-value' : null;
 }
+
+/** With the part of the cell to show; null: none. */
+export function doubtOf(cell: string): { readonly doubt: Doubt; readonly part: string } | null {
+  const damage = damageOf(cell);
+  if (damage !== null) return { doubt: damage, part: cell };
+  if (!/[#%?]/.test(cell)) return null;
+  if (SIGNED.test(compared(cell))) return { doubt: 'like-error', part: cell };
+  const part = ENCODED_WORD.exec(cell)?.[0] ?? (/[/&=@]/.test(cell) ? null : PERCENT_ENCODED.exec(cell)?.[0]);
+  return part ? { doubt: 'encoded', part } : null;
+}
+
+/** `=?UTF-8?Q?`, before a text of an email header that ends with `?=` (RFC 2047). */
+const ENCODED_WORD = /=\?[\w-]+\?[bq]\?(?=[^?\s]*\?=)/i;
+/** Letters that are not ASCII, in UTF-8, and a blank between letters. */
+const PERCENT_ENCODED = /%[c-f][\da-f](?:%[89ab][\da-f])+|(?<=\p{L})%20(?=\p{L})/iu;
 
 /** Nothing that a person wrote: blank, an error value, or a word for no value. */
 export function holdsNothing(cell: string): boolean {
@@ -116,9 +136,26 @@ const NO_DATE =
 const NO_OBJECT =
   /^(?:\[object \w+\]|System\.[A-Z_][\w.`[\]]*|\[?L?java\.[\w.;$]+(?:@[\da-f]+)?|%!\w\(.*\)|-?1\.#\w+)$/;
 
-/** In the languages of Excel, Google Sheets and LibreOffice: `#REF!`, `#¿NOMBRE?`, `#ДЕЛ/0!`, `Err:502`, a column too narrow. */
+/** In the languages of Excel, Google Sheets and LibreOffice: `#ДЕЛ/0!`, `#Н/Д`, `Err:502`, a column too narrow. */
 const ERROR_VALUE =
-  /^(?:#[¡¿]?\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_/]+[!?]|#\p{Lu}{1,2}\/\p{Lu}|#N\/A .*|#{3,}|(?:[Ee]rr(?:or|eur|o)?|Fehler|Fejl|Fel|Feil|Fout|Virhe|Chyba|Błąd|Hiba|Hata|Ошибка|Помилка|エラー|错误|錯誤):5\d\d)$/u;
+  /^(?:#[¡¿]?[\p{L}.]+\/0!?|#\p{Lu}{1,2}\/\p{Lu}!?|#N\/A .*|#{3,}|(?:[Ee]rr(?:or|eur|o)?|Fehler|Fejl|Fel|Feil|Fout|Virhe|Chyba|Błąd|Hiba|Hata|Ошибка|Помилка|エラー|错误|錯誤):5\d\d)$/u;
+
+/** `#REF!`, `#¿NOMBRE?`, and other words in capitals. */
+const SIGNED = /^#[¡¿]?(\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_./]+)[!?]$/u;
+
+/** Those of Excel with such a sign, by language. */
+const ERROR_NAMES: ReadonlySet<string> = new Set(
+  `REF VALUE NAME NUM NULL SPILL CALC FIELD BLOCKED CONNECT UNKNOWN BUSY EXTERNAL PYTHON ERROR TYPE FUNC DELETED
+  WERT BEZUG ZAHL ÜBERLAUF KALK FELD BLOCKIERT VALEUR NOM NOMBRE NUL PROPAGATION CALCUL CHAMP
+  NULO VALOR DESBORDAMIENTO CAMPO RIF NOME VALORE NULLO ESPANSIONE NÚM DESPEJAR DESBORDAMENT CAMP
+  WAARDE VERW NAAM GETAL LEEG OVERLOOP DELING.DOOR.0 VÄRDEFEL REFERENS NAMN OGILTIGT SKÄRNING VÆRDI REFERENCE NAVN
+  OVERLØB VERDI OVERFLYT ARVO VIITTAUS NIMI LUKU TYHJÄ PUUTTUU ARG ADR NAZWA LICZBA ZERO ROZLANIE
+  HODNOTA ODKAZ NÁZEV NÁZOV ČÍSLO DĚLENÍ_NULOU PŘESAH ÉRTÉK HIV NÉV SZÁM NULLA ZÉRÓOSZTÓ KIBONTÁS
+  VALOARE NUME VĂRSARE VRIJEDNOST BROJ NAZIV VREDN SKLIC IME ŠTEV BOŞ DEĞER BAŞV AD SAYI TAŞMA
+  ΚΕΝΟ ΤΙΜΗ ΑΝΑΦ ΟΝΟΜΑ ΑΡΙΘ ΕΚΧΥΣΗ ПУСТО ЗНАЧ ССЫЛКА ИМЯ ЧИСЛО ПЕРЕНОС ВЫЧИСЛ ПОСИЛАННЯ ІМ’Я СТОЙНОСТ ІМЯ`
+    .normalize('NFC')
+    .split(/\s+/),
+);
 
 /** Those that end in no sign, and those of databases in small letters. */
 const ERROR_WORDS: ReadonlySet<string> = new Set(

@@ -130,6 +130,7 @@ describe('words for no value', () => {
     '#Н/Д',
     ...['#ΤΙΜΗ!', '#Δ/Υ', '#¡DESBORDAMIENTO!', '#DESPEJAR!', '#ПЕРЕНОС!', '#СТОЙНОСТ!', '#ІМ’Я?', '#N/A N/A', '#Error'],
     ...['Err:502', 'Fehler:502', 'Ошибка:502'],
+    ...['#BEZUG!', '#ÜBERLAUF!', '#ΑΝΑΦ!', '#ИМЯ?', '#DELING.DOOR.0!', '#N/D!', '#ДЕЛ/0!', '#ZÉRÓOSZTÓ!', '#¿NOMBRE?'],
   ];
 
   it.each(ERRORS)('%s refuses the row whose message shows it', async (cell) => {
@@ -189,6 +190,18 @@ describe('words for no value', () => {
     expect(found.said).toEqual([]);
   });
 
+  it.each(['#SALE!', '#HOTDEAL!', '#WIN?', '#СКИДКА!'])(
+    '%s, which a person may have written, is sent with a warning',
+    async (cell) => {
+      const found = await preview(rows('Ada', cell, cell), "Hi {{default name 'you'}}{{#if name}}!{{/if}}");
+      expect(found.texts).toEqual(['Hi Ada!', `Hi ${cell}!`, `Hi ${cell}!`]);
+      expect(found.said.filter((one) => one.startsWith('damaged'))).toEqual([
+        `damaged-value:3 The column "name" holds "${cell}", which may be an error value of a spreadsheet, as 1 further row does: the message shows it.`,
+      ]);
+      expect((await preview(rows(cell), 'Hi', 'key: name')).said).toEqual([]);
+    },
+  );
+
   it('is no number and no date', async () => {
     const settings = 'columns: { name: number }, where: { name: { $exists: false } }';
     expect((await preview(rows('NULL', '5', 'NaN'), 'Hi', settings)).texts).toEqual(['Hi', 'Hi']);
@@ -216,6 +229,36 @@ describe('words for no value', () => {
     const found = await preview(rows('1.00235E+12', '4e10'), 'Order {{name}}');
     expect(found.said).toHaveLength(1);
     expect(found.said[0]).toMatch(/^damaged-value:2 The column "name" holds "1.00235E\+12", a number/);
+  });
+});
+
+describe('text that is still encoded', () => {
+  it.each([
+    ['Ren%C3%A9', '%C3%A9'],
+    ['M%c3%bcller', '%c3%bc'],
+    ['%E6%9D%8E', '%E6%9D%8E'],
+    ['Ada%20Lovelace', '%20'],
+    ['=?UTF-8?Q?Ren=C3=A9?=', '=?UTF-8?Q?'],
+    ['Dr. =?iso-8859-1?b?UmVu6Q==?= Roe', '=?iso-8859-1?b?'],
+  ])('%s is warned about, without the name', async (cell, part) => {
+    const found = await preview(rows('Ada', cell, cell), 'Hi {{name}}');
+    expect(found.said).toEqual([
+      `damaged-value:3 The column "name" holds "${part}", text that is still encoded for a link or an email, as 1 further row does: the message shows it.`,
+    ]);
+  });
+
+  it.each([
+    ...['https://a.example/Ren%C3%A9', 'a.example/x%20y', '?q=Ren%C3%A9', 'ren%C3%A9@a.example', '100%', '50%20off'],
+    ...['%C3', '%A9%C3', '=?', 'What?=?Q?', 'A%2B'],
+  ])('%s is not', async (cell) => {
+    expect((await preview(rows(cell), 'Hi {{name}}')).said).toEqual([]);
+  });
+
+  it('belongs into a link', async () => {
+    const links = await preview(rows('Ren%C3%A9', '#SALE!'), 'See https://a.example/{{name}}');
+    expect(links.said.filter((one) => one.startsWith('damaged'))).toEqual([expect.stringContaining('#SALE!')]);
+    const both = await preview(rows('Ren%C3%A9'), 'Hi {{name}}, see https://a.example/?n={{url name}}');
+    expect(both.said).toEqual([expect.stringContaining('"%C3%A9"')]);
   });
 });
 

@@ -102,6 +102,11 @@ test.each([
   '20 % Rabatt. Abmelden: Antwort mit ABMELDEN',
   '20% off: https://riverside.example/unsubscribe?u=1',
   'Text END to 1234, 20% off',
+  '20% off. Manage preferences: rvs.example/p',
+  '20% off. Manage your email preferences here: https://rvs.example/p',
+  '20% off\nManage preferences [https://rvs.example/p]',
+  'Oferta: 20% en todo. Bajas: rvs.example/b',
+  'Bajas: rvs.example/b',
 ])('%j says how to opt out', (text) => {
   expect(saysHow(text, null)).toBe(true);
 });
@@ -175,6 +180,10 @@ test.each([
   'Assine já e cancele quando quiser: cancelar assinatura é grátis',
   '20% off. END OF SEASON',
   'Non-stop to Rome, 20% off',
+  'Our chefs manage your preferences: 20% off allergen-free food',
+  'Tell us your preferences: rvs.example/p',
+  'Tarifas bajas: rvs.example/t',
+  'Precios y cuotas bajas en rvs.example',
 ])('%j does not', (text) => {
   expect(saysHow(text, null)).toBe(false);
 });
@@ -197,6 +206,16 @@ test.each([
   expect(saysHow('20% off', content)).toBe(isSaid);
 });
 
+test.each([
+  ['<p>20% off</p><a href="https://rvs.example/w">Abmelden</a>', true],
+  ['<p>20% off</p><a href="https://rvs.example/unsubscribe/1">here</a>', true],
+  ["<p>20% off</p><p>No more?</p><a class=x href='https://rvs.example/optout'>Here</a>", true],
+  ['<p class="stop">20% off</p><td align="end">Boots</td>', false],
+  ['<style>.unsubscribe { color: red }</style><p id="unsubscribe">20% off</p>', false],
+])('an email with %s says how: %s', (html, isSaid) => {
+  expect(saysHow('20% off', { subject: 'Sale', html })).toBe(isSaid);
+});
+
 // A pattern that grows with the square of the text takes minutes here, and the test times out.
 test.each([
   ['a', false],
@@ -208,6 +227,10 @@ test.each([
   ['x/', false],
   ['"stop" ', true],
   ['STOP2', false],
+  ['<a href= ', false],
+  ['<style>', false],
+  ['manage your ', false],
 ])('a text of any length has an answer: %j again and again', (part, says) => {
   expect(saysHow(part.repeat(100_000), null)).toBe(says);
+  expect(saysHow('', { html: part.repeat(100_000) })).toBe(says);
 });

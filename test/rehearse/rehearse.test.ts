@@ -415,7 +415,7 @@ describe('other forms', () => {
     expect(stdout).toContain('cannot begin');
   });
 
-  it('is a calendar whose lines are short, with one event an occurrence', async () => {
+  it('is a calendar with one event an occurrence', async () => {
     using project = createProject(files);
     const args = ['rehearse', '--days', '2', '--format', 'ics'];
     const { stdout } = await runHere(args, { cwd: project.root, now: () => START });
@@ -426,7 +426,38 @@ describe('other forms', () => {
       'UID:sandbox/hello/2026-12-01T09:00:00Z@handbill',
     ]);
     expect(stdout).toContain('DTSTAMP:20261130T000200Z\r\nDTSTART:20261130T090000Z\r\nSUMMARY:hello: 12 messages\r\n');
-    expect(stdout.split('\r\n').every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
+  });
+
+  it('is a calendar whose events stay the same when a campaign gets another name', async () => {
+    const identities = async (name: string, settings: string) => {
+      using project = createProject(campaign(name, settings));
+      return rehearsalCalendar(await play(project)).match(/^UID:.*$/gm);
+    };
+    const before = await identities('hello', DAILY);
+    expect(before).toHaveLength(3);
+    expect(await identities('greeting', `id: hello\n${DAILY}`)).toEqual(before);
+  });
+
+  it('is a calendar whose lines are short, and whose texts are escaped', async () => {
+    using project = createProject(campaign('hello', DAILY));
+    const { occurrences, ...found } = await play(project, { days: 1 });
+    const message = `Höher, weiter; \\ ${'ü😀'.repeat(40)}\r\nnext\rlast\u0000`;
+    const halted = occurrences.map((one) => ({ ...one, halt: { rule: 'doubt' as const, message, next: '' } }));
+    const calendar = rehearsalCalendar({ ...found, occurrences: halted });
+    const lines = calendar.split('\r\n');
+    expect(lines.at(-1)).toBe('');
+    expect(lines.filter((line) => line.startsWith(' ')).length).toBeGreaterThan(3);
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(75);
+    const escaped = `Höher\\, weiter\\; \\\\ ${'ü😀'.repeat(40)}\\nnext\\nlast`;
+    expect(calendar.replaceAll('\r\n ', '')).toContain(`DESCRIPTION:halts: ${escaped}\r\n`);
+  });
+
+  it('is a calendar with a component where nothing is due in these days', async () => {
+    using project = createProject(campaign('later', 'schedule: { at: "2027-01-30T09:00", timeZone: UTC }'));
+    const found = await play(project);
+    expect(found.occurrences).toEqual([]);
+    const parts = rehearsalCalendar(found).match(/^BEGIN:.*$/gm);
+    expect(parts).toEqual(['BEGIN:VCALENDAR', 'BEGIN:VTIMEZONE', 'BEGIN:STANDARD']);
   });
 });
 
