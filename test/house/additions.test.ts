@@ -108,15 +108,17 @@ template: { text: Hi }
 content: { toyCover: Dear {{ name }} }
 recipients: { csv: people.csv, toyPrefix: "+4474" }
 `.replace('Dear {{ name }}', '"Dear {{ name }}"'),
-      'hello/people.csv': 'msisdn,name\n+447400100001,Ann\n+447911123401,Bo\n',
+      'hello/people.csv': 'msisdn,name\n+447400100001,Ann\n+447911123401,Bo\n+447911123402,Cy\n',
     });
     const read = async (...args: readonly string[]) =>
       JSON.parse(await handbill(project.root, ...args, '--format', 'json'));
     expect(await handbill(project.root, 'preview', 'hello', '--format', 'jsonl')).toContain('"toyCover":"Dear Bo"');
     expect(await read('send', 'hello', '--toy-tag', 'first', '--limit', '1')).toMatchObject({ toyTag: 'first' });
+    // A start without the option keeps that of the start before.
+    expect(await read('send', 'hello')).toMatchObject({ toyTag: 'first' });
     expect(await read('report', 'hello')).toMatchObject({
       toyTag: 'first',
-      totals: { accepted: 1, skipped: 1 },
+      totals: { accepted: 2, skipped: 1 },
       reasons: { skipped: { toy: 1 } },
     });
     expect(await handbill(project.root, 'report', 'hello', '--format', 'toy')).toBe('toy hello finished\n');

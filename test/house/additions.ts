@@ -51,7 +51,7 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
       {
         file: 'src/send/run.ts',
         was: '{ state, halt, figures, nowMs: now() }',
-        is: "{ state, halt, figures: { ...figures, toyTag: start.toyTag ?? begun.figures?.['toyTag'] ?? null }, nowMs: now() }",
+        is: '{ state, halt, figures: { ...figures, ...(start.toyTag && { toyTag: start.toyTag }) }, nowMs: now() }',
       },
       after(
         'src/send/summary.ts',
