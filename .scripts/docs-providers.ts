@@ -483,7 +483,7 @@ export function readmeWithProviders(): string {
       listWithAnd(fetchedOf(known)) || 'no',
     ];
   });
-  const head = ['API', 'channels', 'recipients in a request', 'validity', 'reports proved by', 'fetched'];
+  const head = ['API', 'channels', 'recipients in a request', 'validity', 'reports authenticated by', 'can be fetched'];
   return `${before}${START}\n\n${table(head, rows)}\n\n${END}${after}`;
 }
 

@@ -588,7 +588,7 @@ function assumptionsOf(
     'Files and lists stay as they are now.',
     'The API accepts every message.',
     ...feedbackWords(assume, all, where),
-    ...(played.pauses().some((pause) => pause.environment === identity) ? ['A pause lasts.'] : []),
+    ...(played.pauses().some((pause) => pause.environment === identity) ? ['A pause stays in force.'] : []),
     ...absentWords(all),
     ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
     ...(where.some(({ approval }) => approval !== null) ? ['An approval that is missing is given in time.'] : []),

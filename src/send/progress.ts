@@ -87,8 +87,8 @@ export function firstOpeningMs({ opensAtMs, limitedUntilMs }: Figures): number |
 }
 
 /**
- * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency, acceptedAt }`;
- * `opensAtMs` only of this start, which checked all recipients; `winner` as it was found.
+ * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency, acceptedAt }`. Keeps
+ * others, such as `winner`; but `opensAtMs` and `winnerAtMs` are only of this start, which checked all recipients.
  */
 export function addFigures(
   before: JsonObject | null,
@@ -104,7 +104,9 @@ export function addFigures(
   const acceptedAt = [...new Set([...addressesIn(before), ...accepted])];
   const limitedUntilMs = Math.max(earlier('limitedUntilMs'), progress.figures.limitedUntilMs ?? 0);
   const opensAtMs = firstOpeningMs(progress.figures);
+  const { opensAtMs: _, winnerAtMs: __, ...kept } = before ?? {};
   return {
+    ...kept,
     // Fewer than the run has begun: the figures of the others were never written.
     starts: earlier('starts') + 1,
     posted: earlier('posted') + progress.figures.posted,
@@ -115,7 +117,6 @@ export function addFigures(
     ...(opensAtMs === null ? {} : { opensAtMs }),
     ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
     ...(limitedUntilMs === 0 ? {} : { limitedUntilMs }),
-    ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -79,6 +79,7 @@ describe('a copy of the sources with a toy entry of each list', PATIENCE, () => 
       const added = edits.filter(({ was }) => was === '');
       for (const { file, is } of added) {
         expect(existsSync(join(tree.root, file))).toBe(false);
+        mkdirSync(dirname(join(tree.root, file)), { recursive: true });
         writeFileSync(join(tree.root, file), is);
       }
       const planted = edits.filter((edit) => !added.includes(edit));
@@ -100,7 +101,7 @@ describe('a copy of the sources with a toy entry of each list', PATIENCE, () => 
     expect(stdout).toBe('');
   });
 
-  it('skips by the rule, sends on the channel, keeps the tag, and has the format', async () => {
+  it('skips by the rule, sends on the channel, keeps the tag, has the format, and the command with its option', async () => {
     using project = createProject({
       'hello/campaign.yaml': `name: hello
 channel: toy-fax
@@ -108,18 +109,21 @@ template: { text: Hi }
 content: { toyCover: Dear {{ name }} }
 recipients: { csv: people.csv, toyPrefix: "+4474" }
 `.replace('Dear {{ name }}', '"Dear {{ name }}"'),
-      'hello/people.csv': 'msisdn,name\n+447400100001,Ann\n+447911123401,Bo\n',
+      'hello/people.csv': 'msisdn,name\n+447400100001,Ann\n+447911123401,Bo\n+447911123402,Cy\n',
     });
     const read = async (...args: readonly string[]) =>
       JSON.parse(await handbill(project.root, ...args, '--format', 'json'));
     expect(await handbill(project.root, 'preview', 'hello', '--format', 'jsonl')).toContain('"toyCover":"Dear Bo"');
     expect(await read('send', 'hello', '--toy-tag', 'first', '--limit', '1')).toMatchObject({ toyTag: 'first' });
+    // A start without the option keeps that of the start before.
+    expect(await read('send', 'hello')).toMatchObject({ toyTag: 'first' });
     expect(await read('report', 'hello')).toMatchObject({
       toyTag: 'first',
-      totals: { accepted: 1, skipped: 1 },
+      totals: { accepted: 2, skipped: 1 },
       reasons: { skipped: { toy: 1 } },
     });
     expect(await handbill(project.root, 'report', 'hello', '--format', 'toy')).toBe('toy hello finished\n');
+    expect(await handbill(project.root, 'toy', '--times', '2')).toBe('toy\ntoy\n');
   });
 
   it('notices a change of the field of the environment, and of the provider file, and has the provider', async () => {

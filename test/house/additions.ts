@@ -51,7 +51,7 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
       {
         file: 'src/send/run.ts',
         was: '{ state, halt, figures, nowMs: now() }',
-        is: "{ state, halt, figures: { ...figures, toyTag: start.toyTag ?? begun.figures?.['toyTag'] ?? null }, nowMs: now() }",
+        is: '{ state, halt, figures: { ...figures, ...(start.toyTag && { toyTag: start.toyTag }) }, nowMs: now() }',
       },
       after(
         'src/send/summary.ts',
@@ -79,6 +79,47 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
         'src/report/formats.ts',
         'export const FORMATS = {',
         "toy: { rows: false, load: async () => (await import('./format-toy.ts')).formatToy },",
+      ),
+    ],
+  },
+  'a command': {
+    lists: ['Add a command'],
+    edits: [
+      {
+        file: 'src/cli/toy/command.ts',
+        was: '',
+        is: `import type { Command } from 'commander';
+        import type { CommandContext } from '../../operations/context.ts';
+        import type { FlagsOf } from '../../operations/options.ts';
+        import { optionsHere } from '../../operations/project.ts';
+        import { TOY, toy } from '../../operations/toy.ts';
+        import { addOptions } from '../shared/options.ts';
+        export function configure(command: Command, context: CommandContext): void {
+          addOptions(command, TOY, context);
+          command.action(async (flags: FlagsOf<typeof TOY>) => {
+            await context.out((await toy({ ...optionsHere(context, undefined), ...flags })).said);
+          });
+        }
+        `,
+      },
+      {
+        file: 'src/operations/toy.ts',
+        was: '',
+        is: `import { type OptionsOf, type OptionTable, type ProjectOptions, withDefaults } from './options.ts';
+        export const TOY = {
+          times: { flag: '--times <n>', says: 'so many times', without: '1', range: [1, 9, 'whole'] },
+        } as const satisfies OptionTable;
+        export interface ToyOptions extends ProjectOptions, OptionsOf<typeof TOY> {}
+        export async function toy(options: ToyOptions = {}): Promise<{ readonly said: string }> {
+          return { said: 'toy\\n'.repeat(withDefaults(options, TOY).times ?? 1) };
+        }
+        `,
+      },
+      after('src/cli/table.ts', "  'More:': {", "toy: ['say toy'],"),
+      before(
+        'src/index.ts',
+        'export { type DoctorOptions,',
+        "export { type ToyOptions, toy } from './operations/toy.ts';",
       ),
     ],
   },
