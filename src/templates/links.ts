@@ -49,16 +49,21 @@ type Note = (column: string, link: string | undefined, tag: OutMustache) => void
 
 function walk(body: readonly OutStatement[], before: string, note: Note): string {
   let text = before;
+  let link = LINK.exec(text)?.[0];
   for (const one of body) {
-    if (one.type === 'ContentStatement') text = (text + one.value).slice(-LOOKED_BACK);
-    else if (one.type === 'MustacheStatement') {
-      const link = LINK.exec(text)?.[0];
+    if (one.type === 'MustacheStatement') {
       for (const column of columnsIn({ ...one, type: 'SubExpression' })) note(column, link, one);
-      text += 'x';
-    } else {
+      text = `${text}x`.slice(-LOOKED_BACK);
+      // A value continues a link and begins none: 10,000 tags without a text between them are not searched one by one.
+      link &&= `${link}x`;
+      continue;
+    }
+    if (one.type === 'ContentStatement') text = (text + one.value).slice(-LOOKED_BACK);
+    else {
       const [shown, other] = [one.program, one.inverse].map((part) => walk(part?.body ?? [], text, note));
       text = LINK.test(shown ?? '') ? (shown ?? '') : (other ?? '');
     }
+    link = LINK.exec(text)?.[0];
   }
   return text;
 }

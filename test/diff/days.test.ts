@@ -178,11 +178,11 @@ describe('the next days on both sides', () => {
   });
 
   it('have an occurrence that does not end before the next', async () => {
-    const hourly = DAILY.replace('0 9', '0 *');
-    const diff = await changed(campaign('slow', hourly), campaign('slow', `${hourly}send: { rate: 6/h }\n`), {
+    const thrice = DAILY.replace('0 9', '0 9-11');
+    const diff = await changed(campaign('slow', thrice), campaign('slow', `${thrice}send: { rate: 6/h }\n`), {
       days: 1,
     });
-    expect(diffText(diff)).toMatch(/ {2}slow: does not end before the next one: 0 -> 2\d/);
+    expect(diffText(diff)).toContain('  slow: does not end before the next one: 0 -> 2\n');
   });
 
   it('have days in the zone of the new side', async () => {
@@ -459,10 +459,12 @@ describe('the forms', () => {
   });
 
   it('holds no markup but its own, and folds a long table', async () => {
-    const many = Object.assign({}, ...Array.from({ length: 22 }, (_, i) => campaign(`a-${i}`, DAILY, 1)));
     const broken = { 'campaigns/@octocat/campaign.yaml': 'schedule: [\n' };
-    const diff = await changed({}, { ...many, ...broken }, { days: 1 });
-    const markdown = diffMarkdown(diff);
+    const { rehearsal, ...diff } = await changed({}, { ...campaign('a', DAILY, 1), ...broken }, { days: 1 });
+    const changes = Array.from({ length: 22 }, (_, i) =>
+      rehearsal.changes.map((change) => ({ ...change, campaign: change.campaign.replace(/^a$/, `a-${i}`) })),
+    ).flat();
+    const markdown = diffMarkdown({ ...diff, rehearsal: { ...rehearsal, changes } });
     expect(markdown).toContain('<summary><code>days</code></summary>');
     expect(markdown).toContain('| Mon 30 Nov | a-21 |');
     expect(markdown).toContain('- campaigns/&#64;&#8288;octocat/campaign.yaml: cannot be read');
@@ -488,13 +490,13 @@ describe('a user who begins', () => {
     const file = 'campaigns/hello/campaign.yaml';
     const text = readFileSync(join(repository.root, file), 'utf8');
     repository.write({ [file]: `${text}schedule: { cron: 0 9 * * 1-5 }\n` });
-    const first = await run('diff', '--days', '14');
-    expect(first.stdout).toMatch(/\nIn the next 14 days this change sends \d+ messages more: \d+ instead of 0\.\n/);
-    expect(first.stdout).toMatch(/Mon 30 Nov to Fri 11 Dec, 10 days +hello +- -> 3 /);
+    const first = await run('diff', '--days', '5');
+    expect(first.stdout).toMatch(/\nIn the next 5 days this change sends \d+ messages more: \d+ instead of 0\.\n/);
+    expect(first.stdout).toMatch(/Mon 30 Nov to Fri 4 Dec, 5 days +hello +- -> 3 /);
     repository.commit({});
     const list = 'campaigns/hello/people.csv';
     repository.write({ [list]: `${readFileSync(join(repository.root, list), 'utf8')}+447700900019,Zed,R-1009\n` });
-    expect((await run('diff', '--days', '14')).stdout).toContain('sends 10 messages more: 40 instead of 30.');
+    expect((await run('diff', '--days', '5')).stdout).toContain('sends 5 messages more: 20 instead of 15.');
     const unread = await run('diff', '--ledger', '.handbill/other.db');
     expect([unread.status, unread.stderr]).toEqual([2, expect.stringContaining('Without --days no ledger is read.')]);
   });
