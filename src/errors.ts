@@ -81,7 +81,8 @@ export const CODES = {
   'list-size-changed':
     'The list has more or fewer recipients than `limits.change` allows, against the last occurrence that was sent.',
   'blank-ends': 'Values that a message shows begin or end with blanks or characters that cannot be seen.',
-  'damaged-value': 'A message shows a word that means "no value", or a value that a spreadsheet damaged or that is still encoded.',
+  'damaged-value':
+    'A message shows a word that means "no value", or a value that a spreadsheet damaged or that is still encoded.',
   'list-sampled': 'The list is missing, and handbill reads its sample instead.',
   'sample-differs': 'The sample of a list and the list have different columns.',
   'unknown-column': 'The campaign names a column that the list does not have.',

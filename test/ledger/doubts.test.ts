@@ -176,7 +176,7 @@ describe('a resolution', () => {
   });
 
   const AGAIN = { ...claimOf(0), attempts: 1 };
-  it.each<[string, (ledger: Ledger, run: RunRecord) => RunRecord | void | undefined]>([
+  it.each<[string, (ledger: Ledger, run: RunRecord) => unknown]>([
     ['skips it before its claim', (ledger, run) => ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], NOON)],
     [
       'skips it in its claim',
@@ -226,7 +226,7 @@ describe('a resolution', () => {
     const { ledger, run } = allInDoubt(1);
     const [doubt] = [...ledger.doubts(run)].flat();
     const ordered = resolve(ledger, run, [0], said('resend'));
-    const after = leaveOut(ledger, ordered) ?? ordered;
+    const after = (leaveOut(ledger, ordered) as RunRecord | undefined) ?? ordered;
     const left = [...ledger.outcomes(after)].flat().filter(({ key }) => key === keyOf(0));
     expect(left).toMatchObject([{ outcome: 'in-doubt', reason: 'no-response', to: keyOf(0) }]);
     const { row: _row, attempts: _attempts, line: _line, ...facts } = doubt ?? {};
