@@ -108,7 +108,7 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   }
 }
 
-/** The API did not refuse it plainly: whoever is skipped has no such receipt, whatever a person asked for. */
+/** The API did not refuse it plainly: a recipient who is skipped has no such receipt, whatever a person asked for. */
 function mayHaveArrived({ status, said }: Receipt): boolean {
   if (said !== undefined && said !== 'unclear') return said === 'taken';
   return status === null || status < 400 || status >= 500 || status === 408 || status === 499;

@@ -309,10 +309,10 @@ describe('nothing but a private copy is written', () => {
     api.closeAllConnections();
     const [hello] = found.occurrences;
     expect(hello?.totals).toMatchObject({ recipients: 12, accepted: 11, inDoubt: 1, pending: 0 });
-    expect([hello?.messages, rehearsalText(found, 120)]).toEqual([
-      4,
-      expect.stringMatching(/\n.* 7 were sent before; 1 in doubt/),
-    ]);
+    // The server may have a request before the answer to the one before it is on the disk.
+    const [, before] = /\n.* (\d+) were sent before; 1 in doubt/.exec(rehearsalText(found, 120)) ?? [];
+    expect(Number(before) + (hello?.messages ?? 0)).toBe(11);
+    expect(Number(before)).toBeGreaterThan(0);
   });
 
   it('ends when it is told to', async () => {
