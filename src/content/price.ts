@@ -197,6 +197,7 @@ function isCountry(code: string): boolean {
 
 /** Codes that Unicode knows beside the countries: unions, the unknown region. */
 const GROUPINGS = ['EU', 'EZ', 'QO', 'UN', 'ZZ'];
+
 function describe(row: PriceRow): string {
   const country = row.country === '*' ? 'Every other country' : row.country;
   return row.channel === '*' ? country : `${country} by ${row.channel}`;

@@ -87,7 +87,7 @@ export const CONDITIONS = {
       WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.step = NEW.step
       AND resolutions.verdict = 'resend')`,
     quick: null,
-    words: 'a person had wanted it sent again',
+    words: 'a person had ordered a second message',
   },
   reported: { sql: `NEW.resolved_by = 'report'`, words: 'a delivery report says that it cannot be received' },
 } as const satisfies Readonly<Record<string, Condition>>;
@@ -138,9 +138,9 @@ export const MOVES: readonly Move[] = [
 ];
 
 /**
- * A recipient who was to be sent to once more is skipped instead, and is again what the message before made of them: in
- * doubt, because it may still have arrived (failures.md, section 3), or accepted, where it went to an address that was
- * corrected since. Ends with the list, and with what else says which rows.
+ * A recipient who was to be sent to once more is skipped. Then the message before counts again: it is in doubt, because it
+ * may have arrived (failures.md, section 3), or was accepted at an address that was corrected since. A caller appends the
+ * list, and any condition on the rows.
  */
 export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
     reason = former.reason, http_status = former.http_status, message_id = former.message_id, error = former.error,

@@ -312,7 +312,7 @@ export const TRIGGERS: readonly Trigger[] = [
     statement: `INSERT INTO recipients (list, step, row, line, key, state, variant)
     VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending', NEW.variant)`,
   },
-  // A trigger, because rules, lists and persons leave recipients out in many statements.
+  // A trigger, because many statements skip recipients.
   {
     name: 'recipients_as_before',
     table: 'recipients',

@@ -201,7 +201,8 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   };
 }
 
-// Failed recipients stay so: they were tried. Not where an attempt before may have arrived.
+// Failed recipients stay so: they were tried. But if they were to be sent to once more, the message before counts again
+// (AS_BEFORE).
 const FAILED_AGAIN = `UPDATE recipients SET state = 'pending', reason = NULL WHERE list = ?1 AND state = 'failed'
   AND key IN (SELECT key FROM resolutions WHERE run = ?2 AND verdict = 'resend')`;
 

@@ -754,18 +754,16 @@ function waitsOf(
   const others = counts.some(
     ({ outcome, reason }) => (outcome === 'pending' && reason !== 'rate-limited') || outcome === 'failed',
   );
-  const isHeld =
+  const isKept = areKept(counts);
+  const waits =
+    (isKept || typeof untilMs === 'number') &&
     !others &&
     !isDecidedEarly(ledger, run, campaign.send.canary, nowMs) &&
     !hasNewFallback(ledger, run, campaign, nowMs);
-  const isKept =
-    isHeld && areKept(counts) && (!counts.some(isUndecided) || isStillUndecided(ledger, run, campaign, nowMs));
+  const isStuck = waits && isKept && (!counts.some(isUndecided) || isStillUndecided(ledger, run, campaign, nowMs));
+  const openMs = waits && typeof untilMs === 'number' ? untilMs : null;
   return {
-    waitsUntilMs: isKept
-      ? lateAt({ campaign }, run.startedAtMs ?? nowMs)
-      : isHeld && typeof untilMs === 'number'
-        ? untilMs
-        : null,
+    waitsUntilMs: isStuck ? lateAt({ campaign }, run.startedAtMs ?? nowMs) : openMs,
     zoneless: counts.reduce((sum, { reason, count }) => sum + (reason === 'zone-unknown' ? count : 0), 0),
   };
 }
@@ -777,8 +775,8 @@ function isUndecided({ outcome, reason }: Counted): boolean {
 }
 
 /**
- * Calls do nothing for those who wait: where nothing has won, only new evidence does, and where the time zone is not known,
- * only a person; or the end of their time.
+ * All who are left wait for something that no call brings about: for new evidence, where no variant has won, or for a
+ * person, where their time zone is not known.
  */
 function areKept(counts: readonly Counted[]): boolean {
   const open = counts.filter(({ outcome }) => !FINAL.has(outcome));

@@ -52,7 +52,7 @@ export const KEEPING: readonly Mutant[] = [
   },
   {
     name: 'doubt-forgotten-by-a-skip',
-    planted: 'a recipient who was to be sent to once more, and whom a rule leaves out, counts as never sent to',
+    planted: 'a rule skips a recipient who was to be sent to once more, who then counts as never sent to',
     file: SCHEMA,
     was: `NEW.state = 'skipped' AND NEW.attempts > 0 AND`,
     is: `NEW.state = 'skipped' AND NEW.attempts > 9 AND`,
@@ -60,7 +60,7 @@ export const KEEPING: readonly Mutant[] = [
   },
   {
     name: 'ordered-doubt-forgotten-by-amend',
-    planted: 'a recipient who was to be sent to once more, and whom another list leaves out, counts as never sent to',
+    planted: 'a changed list skips a recipient who was to be sent to once more, who then counts as never sent to',
     file: 'src/ledger/lists.ts',
     was: '        connection.statement(SKIPPED_AS_BEFORE)(newList);\n',
     is: '        void SKIPPED_AS_BEFORE;\n',

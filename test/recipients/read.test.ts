@@ -503,10 +503,10 @@ describe('a list that is declared as windows-1252', () => {
 
   it('is looked at to its end, across the blocks in which it is read', async () => {
     const ascii = rows(10_000);
-    for (const shift of [1, 2, 3]) {
+    for (const moved of [1, 2, 3]) {
       // A character of three bytes lies across the end of the first block.
-      const head = ascii.slice(0, ascii.lastIndexOf('\n', MIB - shift - 21) + 1);
-      const split = `${head}1,${'x'.repeat(MIB - shift - head.length - 2)}€\n`;
+      const head = ascii.slice(0, ascii.lastIndexOf('\n', MIB - moved - 21) + 1);
+      const split = `${head}1,${'x'.repeat(MIB - moved - head.length - 2)}€\n`;
       const line = head.split('\n').length;
       expect(await suspicion(split)).toEqual([`wrong-encoding ${line}:-`]);
       expect(await suspicion(Buffer.concat([Buffer.from(split + ascii), Buffer.from([0xe9, 0x0a])]))).toEqual([]);
