@@ -1,7 +1,10 @@
 import type { Diagnostic } from '../errors.ts';
 import type {
+  Campaign,
   Decision,
   DeferDecision,
+  Environment,
+  InputFile,
   Retry,
   SendDecision,
   SendRequest,
@@ -11,15 +14,23 @@ import type {
   WinnerState,
 } from '../model.ts';
 import type { Formats } from '../report/locale.ts';
+import type { WhereDay } from './day.ts';
 import type { Estimate } from './estimate.ts';
-import type { Plan } from './plan.ts';
 import type { AnyPlanFile } from './plan-file.ts';
 
 export interface PreviewRows {
-  readonly plan: Pick<
-    Plan,
-    'campaign' | 'environment' | 'occurrence' | 'inputs' | 'columns' | 'day' | 'recipientsPerRequest'
-  >;
+  /** Of a `Plan`, which would bring the types of Node.js into those of the package. */
+  readonly plan: {
+    readonly campaign: Campaign;
+    readonly environment: Environment;
+    readonly occurrence: string;
+    /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
+    readonly inputs: readonly InputFile[];
+    readonly columns: readonly string[];
+    /** The day from which relative dates in `recipients.where` count; null: none is relative. */
+    readonly day: WhereDay | null;
+    readonly recipientsPerRequest: number;
+  };
   readonly formats: Formats;
   readonly warn: (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
   readonly stepOf: (message: StepMessage, variant: string | null) => Step;
