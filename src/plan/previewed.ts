@@ -19,7 +19,7 @@ import type { Estimate } from './estimate.ts';
 import type { AnyPlanFile } from './plan-file.ts';
 
 export interface PreviewRows {
-  /** Of a `Plan`, which would bring the types of Node.js into those of the package. */
+  /** As in `Plan`, whose own type would bring those of Node.js into the package. */
   readonly plan: {
     readonly campaign: Campaign;
     readonly environment: Environment;
