@@ -178,7 +178,8 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         const { list: newList, state } = runs.listOf(draft);
         if (state !== 'loading') throw new Error('A run can only be amended with a list that is not loaded yet.');
         connection.statement(RECOVER)(now, oldList);
-        merge(connection, run.number, oldList, newList, now);
+        connection.statement(WITHDRAW_SECOND)(oldList);
+        merge(connection, oldList, newList, now);
         for (const [row = 0, to, listTo] of connection.query(CORRECTED).all(newList)) {
           if (isSame(String(to), String(listTo))) connection.statement(NOT_CORRECTED)(newList, row);
         }
@@ -199,7 +200,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   };
 }
 
-function merge(connection: Connection, run: number, oldList: number, newList: number, nowMs: number): void {
+function merge(connection: Connection, oldList: number, newList: number, nowMs: number): void {
   connection.exec(TEMPORARY_TABLES);
   connection.statement(OLD_KEYS)(oldList);
   connection.statement(NEW_KEYS)(newList);
@@ -213,8 +214,6 @@ function merge(connection: Connection, run: number, oldList: number, newList: nu
   connection.statement(OPEN_STEPS)(newList, nowMs);
   connection.statement(KEEP_FINAL)(oldList, newList, DECIDED_AGAIN);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
-  connection.statement(TAKE_BACK)(oldList, newList, run);
-  connection.statement(TAKE_BACK_GONE)(oldList, newList, run);
   connection.exec(
     'DROP TABLE temp.moved; DROP TABLE temp.gone; DROP TABLE temp.pairs; DROP TABLE temp.new_keys; DROP TABLE temp.old_keys',
   );
@@ -285,38 +284,13 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
     o.resolved_by, o.delivery, o.text_hash, o.resend, o.posted_from, o.version
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = g.old_row`;
 
-// A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
-// before, and the list may have a third address by now. A refused one stays, unless the list has an earlier address
-// again, where nothing is to be sent. Found by the few messages that went to earlier addresses.
-const TAKE_BACK = `UPDATE main.recipients AS n
-  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
-    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    posted_from = r.posted_from, version = r.version, resend = nullif(o.resend - 1, 0),
-    list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
-  FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
-    CROSS JOIN temp.pairs AS p ON p.row = k.row
-    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
-  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.step = 0 AND n.row = p.row
-    AND o.resend IS NOT NULL
-    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
-      AND last.resolved_by = 'resend-changed')
-    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
-      OR (o.state = 'rejected' AND o.reason IS DISTINCT FROM 'fell-back'
-        AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.run = ?3 AND former.key = r.key
-          AND former.resolved_by = 'resend-changed' AND former.address = coalesce(n.list_address, n.address))))`;
-
-const TAKE_BACK_GONE = `UPDATE main.recipients AS n
-  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
-    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    posted_from = r.posted_from, version = r.version, resend = nullif(o.resend - 1, 0)
-  FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
-    CROSS JOIN temp.gone AS g ON g.old_row = k.row
-    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = k.row
-  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.step = 0 AND n.row = g.row
-    AND o.resend IS NOT NULL
-    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
-      AND last.resolved_by = 'resend-changed')
-    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred')`;
+// A second message to a corrected address that did not go out is withdrawn, because the list may have a third address by
+// now: the recipient is as the message before left them (AS_BEFORE).
+const WITHDRAW_SECOND = `UPDATE main.recipients SET state = 'skipped', reason = 'removed'
+  WHERE list = ? AND step = 0 AND resend IS NOT NULL AND (state = 'pending' OR state = 'deferred' OR state = 'failed')
+    AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.resolved_by = 'resend-changed'
+      AND former.number = (SELECT max(last.number) FROM main.resolutions AS last
+        JOIN main.runs ON runs.number = last.run WHERE runs.list = recipients.list AND last.key = recipients.key))`;
 
 // Every recipient who fell back has a row of step 1, so only those rows are read.
 const MOVED = `INSERT INTO temp.moved
@@ -410,7 +384,7 @@ export function changedStore(
 
 const CHANGED = `SELECT line, key, address, list_address, state,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?2 AND former.key = recipients.key
-      AND former.address = recipients.list_address)
+      AND former.address = recipients.list_address AND former.verdict = 'resend')
   FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
@@ -418,7 +392,7 @@ const CHANGED = `SELECT line, key, address, list_address, state,
 const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.address,
     CASE WHEN r.number IS NULL THEN o.state ELSE 'accepted' END,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = o.key
-      AND former.address = n.address)
+      AND former.address = n.address AND former.verdict = 'resend')
   FROM recipients AS n JOIN recipients AS o ON o.key = n.key
     LEFT JOIN resolutions AS r ON o.resend IS NOT NULL
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred')
@@ -434,14 +408,14 @@ const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts
     coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from, version
   FROM recipients WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
-      AND former.address = recipients.list_address)`;
+      AND former.address = recipients.list_address AND former.verdict = 'resend')`;
 
 const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
     address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,
     error = NULL, updated_at = ?1
   WHERE list = ?2 AND step = 0 AND list_address IS NOT NULL AND state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
-      AND former.address = recipients.list_address)`;
+      AND former.address = recipients.list_address AND former.verdict = 'resend')`;
 
 const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at, posted_from, version FROM resolutions
   WHERE run = ? AND resolved_by = 'resend-changed' AND key > '' ORDER BY number`;

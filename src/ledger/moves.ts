@@ -78,7 +78,8 @@ export const CONDITIONS = {
         AND resolutions.attempts = OLD.attempts AND resolutions.resolved_by = 'resend-changed'
         AND resolutions.address IS NOT DISTINCT FROM OLD.address)
       AND NOT EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.address = NEW.address)`,
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.address = NEW.address
+          AND resolutions.verdict = 'resend')`,
     quick: null,
     words: 'the ledger has an entry about this very message, and no message went to the new address',
   },
@@ -113,6 +114,7 @@ export const MOVES: readonly Move[] = [
   { from: 'claimed', to: 'rejected', why: 'it cannot receive this channel', only: ['fallsBack'], begins: true },
   { from: 'failed', to: 'failed', why: null },
   { from: 'failed', to: 'pending', why: 'the next start tries again' },
+  { from: 'failed', to: 'skipped', why: 'its second message is not sent any more', only: ['ordered'] },
   { from: 'deferred', to: 'deferred', why: null },
   { from: 'deferred', to: 'pending', why: 'the next start decides again' },
   { from: 'deferred', to: 'skipped', why: 'a rule leaves it out, or a person closes the run' },
@@ -135,22 +137,31 @@ export const MOVES: readonly Move[] = [
   { from: 'skipped', to: 'skipped', why: null },
   { from: 'skipped', to: 'in-doubt', why: 'the message before may have arrived', only: ['ordered'] },
   { from: 'skipped', to: 'accepted', why: 'the API took the message before', only: ['ordered'] },
+  { from: 'rejected', to: 'in-doubt', why: 'the message before may have arrived', only: ['ordered'] },
+  { from: 'rejected', to: 'accepted', why: 'the API took the message before', only: ['ordered'] },
 ];
 
 /**
- * A recipient who was to be sent to once more is skipped. Then the message before counts again: it is in doubt, because it
- * may have arrived (failures.md, section 3), or was accepted at an address that was corrected since. A caller appends the
- * list, and any condition on the rows.
+ * A recipient who was to be sent to once more was not: a rule skips them, or the API refuses the message. Then the message
+ * before counts again: it is in doubt, because it may have arrived (failures.md, section 3), or was accepted at an address
+ * that was corrected since. A person who resolves a doubt speaks of all messages to that address. A caller appends
+ * the list, and any condition on the rows.
  */
 export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
-    reason = former.reason, http_status = former.http_status, message_id = former.message_id, error = former.error,
-    address = former.address, claimed_at = former.doubt_at, posted_from = former.posted_from, version = former.version,
-    resolved_by = NULL, resend = CASE former.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
+    reason = former.reason, http_status = former.http_status, message_id = former.message_id,
+    error = CASE recipients.state WHEN 'rejected'
+      THEN concat_ws(' ', 'the second message was refused:', recipients.http_status, recipients.error) ELSE former.error END,
+    address = former.address, claimed_at = former.doubt_at, updated_at = former.doubt_at, posted_from = former.posted_from,
+    version = former.version, resolved_by = NULL, resend = CASE former.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
     list_address = CASE WHEN recipients.address <> former.address THEN recipients.address END
   FROM resolutions AS former
-  WHERE recipients.state = 'skipped' AND recipients.attempts > 0 AND former.verdict = 'resend'
+  WHERE (recipients.state = 'skipped' OR (recipients.state = 'rejected' AND recipients.reason IS DISTINCT FROM 'fell-back'))
+    AND recipients.attempts > 0
     AND former.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
-      WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step)
+      WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step
+        AND last.verdict = 'resend' AND (last.resolved_by <> 'user' OR NOT EXISTS (SELECT 1 FROM resolutions AS later
+          WHERE later.run = last.run AND later.key = last.key AND later.step = last.step AND later.number > last.number
+            AND later.resolved_by = 'user' AND later.verdict <> 'resend')))
     AND recipients.list = `;
 
 /** SQL that is true of these moves; `quick`: only where the row alone shows it. */

@@ -312,12 +312,13 @@ export const TRIGGERS: readonly Trigger[] = [
     statement: `INSERT INTO recipients (list, step, row, line, key, state, variant)
     VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending', NEW.variant)`,
   },
-  // A trigger, because many statements skip recipients.
+  // A trigger, because many statements skip or reject recipients.
   {
     name: 'recipients_as_before',
     table: 'recipients',
     on: 'UPDATE OF state',
-    when: `NEW.state = 'skipped' AND NEW.attempts > 0 AND OLD.state <> 'skipped'`,
+    when: `NEW.attempts > 0 AND OLD.state <> NEW.state
+      AND (NEW.state = 'skipped' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))`,
     statement: `${AS_BEFORE}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.

@@ -70,8 +70,7 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       connection.write(nowMs, run.rows, (now) => {
         const list = loadedList(run);
         connection.statement(RECOVER)(now, list);
-        connection.statement(FAILED_AGAIN)(list, run.number);
-        connection.statement(CLOSE_ROWS)(now, list);
+        connection.statement(CLOSE_ROWS)(now, list, run.number);
         connection.statement(CLOSE)(now, run.number);
         counts.keep(run.number);
       });
@@ -203,28 +202,21 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
 
 // Failed recipients stay so: they were tried. But if they were to be sent to once more, the message before counts again
 // (AS_BEFORE).
-const FAILED_AGAIN = `UPDATE recipients SET state = 'pending', reason = NULL WHERE list = ?1 AND state = 'failed'
-  AND key IN (SELECT key FROM resolutions WHERE run = ?2 AND verdict = 'resend')`;
-
-const CLOSE_ROWS = `UPDATE recipients SET state = 'skipped', reason = 'closed', updated_at = ?
-  WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
+const CLOSE_ROWS = `UPDATE recipients SET state = 'skipped', reason = 'closed', updated_at = ?1
+  WHERE list = ?2 AND (state = 'pending' OR state = 'deferred'
+    OR (state = 'failed' AND EXISTS (SELECT 1 FROM resolutions WHERE run = ?3 AND resolutions.key = recipients.key
+      AND resolutions.step = recipients.step AND verdict = 'resend')))`;
 
 const CLOSE = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?1), closed_at = ?1
   WHERE number = ?2`;
 
 const RETRY = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
     resolved_by = 'retry-rejected', list_address = NULL
-  WHERE list = ? AND row <= ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL
-    AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
-      JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
-      AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
+  WHERE list = ? AND row <= ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL`;
 
 // The row up to which so many are open, with those that RETRY finds. Not the deferred ones: they may wait again in this
 // start, and rejected ones would wait behind them.
 const OPEN_AT = `SELECT row FROM recipients
   WHERE list = ? AND (state = 'pending' OR state = 'failed'
-    OR (state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL
-      AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
-        JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
-        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))))
+    OR (state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL))
   ORDER BY row LIMIT 1 OFFSET ?`;

@@ -111,6 +111,36 @@ describe('an address that was corrected', () => {
   });
 
   it.each<[string, (ledger: Ledger, run: RunRecord) => void]>([
+    ['the API refuses it', () => {}],
+    [
+      'a person says that it did not arrive',
+      (ledger, run) => {
+        const [doubts = []] = [...ledger.doubts(run)];
+        const mine = doubts.filter(({ key }) => key === 'ann');
+        const said = { verdict: 'rejected', messageId: null, who: 'me', note: null, nowMs: LATER } as const;
+        expect(ledger.resolve(run, mine, said).missed).toEqual([]);
+      },
+    ],
+  ])('leaves the message before as it was where %s', (_what, say) => {
+    const { ledger, run } = sent();
+    const [before] = [...ledger.outcomes(run)].flat();
+    amended(ledger, run, 'a2', 'b1', 'c1');
+    ledger.reopenCorrected(run, LATER);
+    const { run: started } = ledger.start(run, LATER);
+    ledger.commit(started, [], [claim(0, 'ann', 'a2', 1)], LATER);
+    const isRefused = _what.startsWith('the API');
+    const state = isRefused ? 'rejected' : 'in-doubt';
+    const end = { attempts: 2, state, reason: 'status', httpStatus: isRefused ? 422 : 500, messageId: null } as const;
+    ledger.commit(started, [resultOf(0, end)], [], LATER);
+    say(ledger, started);
+    const [after] = [...ledger.outcomes(started)].flat();
+    expect(after).toMatchObject({ outcome: 'accepted', to: 'a1', listTo: 'a2', messageId: before?.messageId });
+    expect(ledger.reopenRejected(started)).toBe(0);
+    expect(ledger.reopenCorrected(started, LATER)).toBe(1);
+    expect(ledger.commit(started, [], [claim(0, 'ann', 'a2', 2)], LATER)).toEqual(['claimed']);
+  });
+
+  it.each<[string, (ledger: Ledger, run: RunRecord) => void]>([
     [
       'in its claim',
       (ledger, run) => {

@@ -175,6 +175,7 @@ describe('a resolution', () => {
     ]);
   });
 
+  const REFUSED = { state: 'rejected', reason: 'status', httpStatus: 422, error: 'no such number' } as const;
   const AGAIN = { ...claimOf(0), attempts: 1 };
   it.each<[string, (ledger: Ledger, run: RunRecord) => unknown]>([
     ['skips it before its claim', (ledger, run) => ledger.skip(run, [{ row: 0, step: 0, reason: 'expired' }], NOON)],
@@ -235,6 +236,37 @@ describe('a resolution', () => {
     const [again] = [...ledger.doubts(after)].flat();
     resolve(ledger, after, [again?.row ?? -1], said('rejected', { nowMs: NOON + 2 * HOUR }));
     expect(history(ledger, after).map(({ verdict }) => verdict)).toEqual(['resend', 'rejected']);
+  });
+
+  it.each<[string, (ledger: Ledger, run: RunRecord) => void]>([
+    [
+      'refuses the second message',
+      (ledger, run) => ledger.commit(run, [resultOf(0, { ...REFUSED, attempts: 2 })], [], NOON + HOUR),
+    ],
+    [
+      'refused it, as its answer says after a crash',
+      (ledger, run) => {
+        ledger.start(run, NOON + HOUR);
+        ledger.commit(run, [resultOf(0, { ...REFUSED, attempts: 2 })], [], NOON + HOUR);
+      },
+    ],
+  ])('is in force again where the API %s', (_what, refuse) => {
+    const { ledger, run } = allInDoubt(1);
+    resolve(ledger, run, [0], said('resend'));
+    expect(ledger.commit(run, [], [AGAIN], NOON + HOUR)).toEqual(['claimed']);
+    refuse(ledger, run);
+    expect([...ledger.outcomes(run)].flat()).toMatchObject([
+      {
+        outcome: 'in-doubt',
+        reason: 'no-response',
+        attempts: 2,
+        error: 'the second message was refused: 422 no such number',
+      },
+    ]);
+    ledger.reopenRejected(run);
+    expect(fates(ledger, run)).toEqual(['in-doubt(no-response)']);
+    resolve(ledger, run, [0], said('rejected', { nowMs: NOON + 2 * HOUR }));
+    expect(fates(ledger, run)).toEqual(['rejected(resolved)']);
   });
 
   it('is over once a person said so, whatever was ordered before', () => {

@@ -40,10 +40,10 @@ export function toPeople(rows: readonly LoadRow[]): Person[] {
   return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [], text: '' }));
 }
 
-/** A recipient is left out. Where a message before it may have arrived, that doubt is in force again. */
-export function leaveOut(person: Person, reason: string | null): void {
+/** A recipient is not sent to. Where a message before may have arrived, that doubt is in force again. */
+export function leaveOut(person: Person, reason: string | null, state: 'skipped' | 'rejected' = 'skipped'): void {
   const { doubt } = person;
-  if (doubt === undefined) Object.assign(person, { state: 'skipped', reason });
+  if (doubt === undefined) Object.assign(person, { state, reason });
   else Object.assign(person, { state: 'in-doubt', ...doubt, resend: false });
 }
 
@@ -79,8 +79,10 @@ export function claim({ people, suppressed, text }: Model, row: number, step: nu
 export function record({ people }: Model, { row, state, reason, attempts, next }: ResultRecord): void {
   const person = people[row];
   if (person === undefined) return;
-  if (next === undefined) Object.assign(person, { state, reason, attempts });
-  else {
+  if (next === undefined) {
+    Object.assign(person, { state, reason, attempts });
+    if (state === 'rejected') leaveOut(person, reason, state);
+  } else {
     const fallen = [...person.fallen, { attempts, text: person.text }];
     Object.assign(person, {
       state: 'pending',
@@ -104,6 +106,7 @@ export function late({ people, history }: Model, { row, step, attempts, state, r
   if (state === 'in-doubt') person.reason = reason;
   if (state !== 'accepted' && state !== 'rejected') return;
   history.push(`${person.key} ${step} ${attempts} ${state} late-result`);
+  if (state === 'rejected') return leaveOut(person, reason, state);
   Object.assign(person, { state, reason, resend: false, doubt: undefined });
 }
 

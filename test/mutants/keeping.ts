@@ -54,8 +54,16 @@ export const KEEPING: readonly Mutant[] = [
     name: 'doubt-forgotten-by-a-skip',
     planted: 'a rule skips a recipient who was to be sent to once more, who then counts as never sent to',
     file: SCHEMA,
-    was: `NEW.state = 'skipped' AND NEW.attempts > 0 AND`,
-    is: `NEW.state = 'skipped' AND NEW.attempts > 9 AND`,
+    was: `(NEW.state = 'skipped' OR (NEW.state`,
+    is: `(FALSE OR (NEW.state`,
+    proof: { in: 'ledger/doubts.test.ts', only: 'is in force again' },
+  },
+  {
+    name: 'doubt-forgotten-by-a-refusal',
+    planted: 'the API refuses a second message, and the recipient counts as never sent to',
+    file: SCHEMA,
+    was: ` OR (NEW.state = 'rejected' AND NEW.reason IS`,
+    is: ` OR (FALSE AND NEW.reason IS`,
     proof: { in: 'ledger/doubts.test.ts', only: 'is in force again' },
   },
   {

@@ -94,7 +94,9 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   } else if (outcome === 'rejected') {
     const wrong = counting.filter(({ status }) => status !== httpStatus);
     if (all.at(-1)?.status !== httpStatus) yield `${said} with ${httpStatus}, but the last answer was ${statuses(all)}`;
-    if (wrong.length > 0 && most === 1) yield `${said} with ${httpStatus}, but answered ${statuses(wrong)}`;
+    // A person may have ordered another message to one who was in doubt.
+    const isWrong = most === 1 ? wrong.length > 0 : reason !== 'fell-back' && wrong.some(mayHaveArrived);
+    if (isWrong) yield `${said} with ${httpStatus}, but answered ${statuses(wrong)}`;
     const final = all.at(-1);
     const refusals = REFUSAL_SAYS[reason ?? ''] ?? ['refused', 'unsupported'];
     if (final?.said !== undefined && !refusals.includes(final.said)) yield `${said}, but the server said ${final.said}`;
@@ -108,7 +110,7 @@ function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byRep
   }
 }
 
-/** The API did not refuse it plainly: a recipient who is skipped has no such receipt, whatever a person asked for. */
+/** The API did not refuse it plainly: a recipient who is skipped or rejected has no such receipt, whatever a person asked for. */
 function mayHaveArrived({ status, said }: Receipt): boolean {
   if (said !== undefined && said !== 'unclear') return said === 'taken';
   return status === null || status < 400 || status >= 500 || status === 408 || status === 499;
