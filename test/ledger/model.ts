@@ -106,8 +106,8 @@ export function late({ people, history }: Model, { row, step, attempts, state, r
   if (state === 'in-doubt') person.reason = reason;
   if (state !== 'accepted' && state !== 'rejected') return;
   history.push(`${person.key} ${step} ${attempts} ${state} late-result`);
-  if (state === 'rejected') return leaveOut(person, reason, state);
-  Object.assign(person, { state, reason, resend: false, doubt: undefined });
+  if (state === 'rejected') leaveOut(person, reason, state);
+  else Object.assign(person, { state, reason, resend: false, doubt: undefined });
 }
 
 const SENT_TO = ['accepted', 'in-doubt', 'rejected'];
