@@ -19,8 +19,9 @@ interface Api extends AsyncDisposable {
   readonly baseUrl: string;
   /** When each request came, in ms, with the key that it was for. */
   readonly requests: { readonly atMs: number; readonly status: number; readonly reference: string }[];
-  /** Answers wait for it. */
+  /** Answers wait for it, and then so long. */
   gate: Promise<unknown>;
+  latencyMs: number;
 }
 
 interface Answer {
@@ -33,14 +34,14 @@ async function api(
   latencyMs = 40,
 ): Promise<Api> {
   const requests: Api['requests'] = [];
-  const made: Pick<Api, 'gate'> = { gate: Promise.resolve() };
+  const made: Pick<Api, 'gate' | 'latencyMs'> = { gate: Promise.resolve(), latencyMs };
   const server = createServer(async (incoming, outgoing) => {
     const text = await textOf(incoming);
     const { status, headers } = answer(requests.length + 1, text);
     const [, reference = ''] = /"handbill":"([^"]+)"/.exec(text) ?? [];
     requests.push({ atMs: performance.now(), status, reference });
-    await sleep(latencyMs);
     await made.gate;
+    await sleep(made.latencyMs);
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
     outgoing.end(status === 202 ? JSON.stringify({ id: `id-${reference}` }) : '{}');
   });
@@ -149,6 +150,7 @@ it.runIf(FULL)('shares a run with the workers that are there, and with one that 
   };
   expect(workers.length).toBe(3);
   expect(workers.filter(({ alive, run }) => alive && run?.occurrence === 'once').length).toBeGreaterThan(1);
+  here.at.latencyMs = 10;
   const report = await shared(sending);
   expect(report).toMatchObject({ state: 'finished', totals: { accepted: 400 }, requests: { posted: 400 } });
   await until('both have ended', () => [first, second].every((one) => one.stderr().includes(': ends, with')));
@@ -336,6 +338,7 @@ it.runIf(FULL)('is not taken from those who go on with it, but by a start, which
   open?.close();
   const resolved = await here.scene.run(['doubt', 'resolve', 'proof', '--all', '--as', 'accepted', '--yes']);
   expect(resolved.status).toBe(6);
+  here.at.latencyMs = 40;
   // Without --workers: it sends alone what is left.
   const report = JSON.parse((await here.scene.send(['--format', 'json'])).stdout) as Report;
   expect(report).toMatchObject({ state: 'finished' });
