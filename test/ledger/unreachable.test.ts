@@ -213,6 +213,6 @@ it('equals what is worked out one report after another, in any order', () => {
       }
       expect(failing(ledger, rule)).toEqual(expected);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
