@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { DEFAULTS } from '../campaign/defaults.ts';
-import { findProject } from '../campaign/place.ts';
+import { findProject, PROJECT_FILE } from '../campaign/place.ts';
 import {
   type Code,
   type Diagnostic,
@@ -314,7 +314,7 @@ export function leftFor({ action, why }: Pick<DueItem, 'action' | 'why'>): 'late
   return action === 'leave' && (why === 'late' || why === 'superseded') ? why : null;
 }
 
-const NOTHING = {
+export const NOTHING = {
   campaign: null,
   occurrence: null,
   why: null,
@@ -549,7 +549,7 @@ const PAUSED = { action: 'leave', why: 'paused', exit: EXIT.done, result: null }
 const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
 
 /** An unexpected error in one campaign must not keep the next one from being sent. */
-function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
+export function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
   if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
   const message = `Something happened that handbill does not expect: ${thrownText(error)}`;
   return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
@@ -656,7 +656,7 @@ async function scheduleSeen(
   const schedule = scheduleName(campaign);
   if (seen?.schedule === schedule) return { ...seen, isNew: false };
   const { root, file } = campaign.project;
-  const files = [path, ...(file === null ? [] : [resolve(root, file)])];
+  const files = [path, ...(file === null ? [] : [join(root, PROJECT_FILE)])];
   const changed = await Promise.all(
     files.map((one) =>
       stat(one).then(

@@ -18,7 +18,7 @@ import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { stopOf } from '../report/rehearsal-text.ts';
-import { instantOf, occurrenceAt } from '../schedule/occurrence.ts';
+import { instantOf, ONCE, occurrenceAt } from '../schedule/occurrence.ts';
 import { createFeedback } from '../send/assumed.ts';
 import { joinReplies } from '../send/deliveries.ts';
 import { openAccepting, type RehearsedWorld } from '../send/rehearsal.ts';
@@ -29,7 +29,7 @@ import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { durationText, unitsOf } from '../util/units.ts';
-import { type DueEvent, type DueItem, due, leftFor } from './due.ts';
+import { type DueEvent, type DueItem, due, failure, leftFor, NOTHING } from './due.ts';
 import {
   allowOption,
   checkAllow,
@@ -42,7 +42,7 @@ import {
   withDefaults,
 } from './options.ts';
 import {
-  type Following,
+  type Automatic,
   minutesBetweenCalls,
   nothingScheduled,
   readScheduled,
@@ -50,6 +50,7 @@ import {
   severalProjects,
   spanIn,
 } from './schedule.ts';
+import { send } from './send.ts';
 import { needsReports } from './send-once.ts';
 
 export const REHEARSE = {
@@ -121,8 +122,9 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const assume = assumedOf(given);
   const { cwd, env, ledger, side, environment = 'sandbox' } = options;
   const startMs = options.now();
-  const found = await readScheduled(paths, { cwd, env, ledger, side });
-  const all = [...found.campaigns, ...found.followUps];
+  const asked = { cwd, env, ledger, side };
+  const found = await withFollowUps(await readScheduled(paths, { ...asked, byHand: side === undefined }), asked);
+  const all = [...found.byHand, ...found.campaigns, ...found.followUps];
   const unread = found.refused.flatMap(({ diagnostics }) => diagnostics);
   const refused = lastOfEach(unread, ({ code, message, at }) => JSON.stringify([code, message, at]));
   const project = projectOf(all, refused);
@@ -140,12 +142,12 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
     const everyMs = options.everyMs ?? minutesBetweenCalls(found.campaigns, startMs) * 60_000;
     const untilMs = midnightAfter(fromMs, options.days ?? REHEARSE.days.preset, timeZone);
     const time = createVirtualTime(startMs);
-    const stage: Stage = { all, options, environment, everyMs, assume, copy, startMs, untilMs, time };
+    const stage: Stage = { all, options, environment, everyMs, assume, copy, startMs, fromMs, untilMs, time };
     const items = await play(stage);
     using played = openLedger(copy, { mode: 'write', nowMs: stage.time.nowMs, isCopy: true });
     options.onPlayed?.(played);
     const missing = hasLedger || side !== undefined ? null : placeOfLedger(project.ledger, project.root);
-    return await resultOf({ ...stage, fromMs, timeZone, items, played, refused, missing });
+    return await resultOf({ ...stage, timeZone, items, played, refused, missing });
   } finally {
     await folder.remove();
   }
@@ -175,8 +177,28 @@ export function copyToPlay(ledger: string, path: string, nowMs: number): boolean
   return hasLedger;
 }
 
+/** Follow-ups go with what they follow: also with a campaign that is sent by hand, if nobody names them. */
+async function withFollowUps(found: Found, asked: Parameters<typeof readScheduled>[1]): Promise<Found> {
+  const roots = new Set(found.byHand.map(({ campaign }) => campaign.project.root));
+  if (roots.size === 0) return found;
+  const { followUps, refused } = await readScheduled([...roots], asked);
+  const ids = new Set([...found.byHand, ...found.followUps].map(({ campaign }) => campaign.id));
+  const added = new Map(found.followUps.map((one) => [one.path, one]));
+  for (let size = -1; size < ids.size; ) {
+    size = ids.size;
+    for (const one of followUps) if (ids.has(one.after.id)) added.set(one.path, one);
+    for (const { campaign } of added.values()) ids.add(campaign.id);
+  }
+  return { ...found, followUps: [...added.values()], refused: [...found.refused, ...refused] };
+}
+
+type Found = Awaited<ReturnType<typeof readScheduled>>;
+
+/** With a clock, where it has a schedule. */
+type Sent = Automatic & Partial<Pick<Scheduled, 'clock'>>;
+
 interface Stage {
-  readonly all: readonly (Scheduled | Following)[];
+  readonly all: readonly Sent[];
   readonly options: RehearseOptions & ResolvedOptions;
   readonly environment: string;
   readonly everyMs: number;
@@ -185,6 +207,7 @@ interface Stage {
   /** The ledger that is played on. */
   readonly copy: string;
   readonly startMs: number;
+  readonly fromMs: number;
   readonly untilMs: number;
   readonly time: VirtualTime;
 }
@@ -196,7 +219,7 @@ interface Said {
 }
 
 interface Part {
-  readonly one: Scheduled | Following;
+  readonly one: Sent;
   /** When a call can do anything for it, in ms since 1970. */
   readonly wakes: Set<number>;
   /** How many occurrences calls of `due` have still to come to; 1 for a call that has not come to the campaign. */
@@ -208,12 +231,29 @@ interface Part {
  * schedules, when windows open, when a follow-up is due, when a budget begins again; and each hour while a run is open.
  */
 async function play(stage: Stage): Promise<readonly Said[]> {
-  const { all, options, environment, everyMs, assume, copy, startMs, untilMs, time } = stage;
+  const { all, options, environment, everyMs, assume, copy, startMs, fromMs, untilMs, time } = stage;
   const { cwd, env, allow = [], meter, side } = options;
   const signal = options.signal ?? new AbortController().signal;
   const said: Said[] = [];
   if (meter !== undefined) meter.total = Math.ceil((untilMs - startMs) / HOUR_MS);
-  const parts = all.map((one): Part => ({ one, wakes: new Set(), queued: 0 }));
+  const world = {
+    cwd,
+    env,
+    environment,
+    ledger: copy,
+    now: () => time.nowMs,
+    allow: [...allow, 'reports-stale' as const],
+    confirm: true,
+    signal,
+    random: () => 0.5,
+    rehearsal: {
+      timers: time.timers,
+      side,
+      pauseLookMs: DAY_MS,
+      open: (plan) => openAccepting(plan, time.pass()),
+    } satisfies RehearsedWorld,
+  };
+  const parts = all.filter((one) => !isByHand(one)).map((one): Part => ({ one, wakes: new Set(), queued: 0 }));
   const asked = new Set<number>();
   let failed: unknown = null;
   using ledger = assume === null ? null : openLedger(copy, { mode: 'write', nowMs: startMs, isCopy: true });
@@ -272,31 +312,16 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     for (const part of chosen) {
       for (const ms of part.wakes) if (ms <= time.nowMs) part.wakes.delete(ms);
       part.queued += 1;
-      const next = 'clock' in part.one ? part.one.clock.next(time.nowMs) : null;
+      const next = part.one.clock?.next(time.nowMs) ?? null;
       if (next !== null) wake(part, next);
     }
     const left = new Set(chosen);
     const heard = follow();
-    const rehearsal: RehearsedWorld = {
-      timers: time.timers,
-      side,
-      pauseLookMs: DAY_MS,
-      open: (plan) => openAccepting(plan, time.pass()),
-    };
     try {
       await due(
         chosen.map(({ one }) => one.path),
         {
-          cwd,
-          env,
-          environment,
-          ledger: copy,
-          now: () => time.nowMs,
-          allow: [...allow, 'reports-stale'],
-          confirm: true,
-          signal,
-          random: () => 0.5,
-          rehearsal,
+          ...world,
           onEvent(event) {
             if (event.kind === 'campaign') {
               leave(0);
@@ -306,7 +331,7 @@ async function play(stage: Stage): Promise<readonly Said[]> {
               leave(Math.max(0, sends.length - 1));
             }
             if (event.kind === 'started' && current !== null)
-              wakeFollowers(current, event.run.startedAtMs ?? time.nowMs);
+              wakeFollowers(current.one, event.run.startedAtMs ?? time.nowMs);
             if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
             if (event.kind !== 'item') return;
             said.push({ item: event.item, atMs: time.nowMs });
@@ -322,7 +347,25 @@ async function play(stage: Stage): Promise<readonly Said[]> {
       for (const part of left) part.queued -= 1;
     }
   };
-  const wakeFollowers = ({ one }: Part, startedMs: number): void => {
+  const sendByHand = async ({ path, campaign }: Automatic): Promise<void> => {
+    const { name, file } = campaign;
+    const item = { ...NOTHING, campaign: name, file, occurrence: ONCE, diagnostics: [] };
+    const heard = follow();
+    try {
+      const result = await send(path, {
+        ...world,
+        onEvent(event) {
+          if (event.kind === 'started') wakeFollowers({ campaign }, event.run.startedAtMs ?? time.nowMs);
+          if (event.kind === 'planned' || event.kind === 'started' || event.kind === 'committed') heard(event);
+        },
+      });
+      const { exit, diagnostics } = result;
+      said.push({ item: { ...item, action: 'send', exit, result, diagnostics }, atMs: time.nowMs });
+    } catch (error) {
+      said.push({ item: { ...item, ...failure(error) }, atMs: time.nowMs });
+    }
+  };
+  const wakeFollowers = (one: Pick<Automatic, 'campaign'>, startedMs: number): void => {
     for (const follower of parts) {
       const { after } = follower.one.campaign;
       if (after?.id === one.campaign.id) wake(follower, startedMs + after.wait.ms);
@@ -361,6 +404,9 @@ async function play(stage: Stage): Promise<readonly Said[]> {
     if (budget !== null && isOver) wake(part, periodAt(budget.per, time.nowMs, timeZone).endsMs);
   };
 
+  for (const one of all.filter(isByHand)) {
+    time.at(fromMs, () => void time.hold(() => sendByHand(one)));
+  }
   for (const part of parts) {
     for (const ms of [startMs, ...waitsBefore(part.one, stage)]) wake(part, ms);
   }
@@ -371,6 +417,11 @@ async function play(stage: Stage): Promise<readonly Said[]> {
       problem('interrupted', 'The rehearsal was told to stop before it was over.'),
     ]);
   return said;
+}
+
+/** A person sends it: once, as the days that are shown begin. */
+function isByHand({ campaign: { schedule, after } }: Automatic): boolean {
+  return schedule === null && after === null;
 }
 
 /** A gate, a winner, a fallback or a follow-up can need them. */
@@ -401,7 +452,7 @@ function percent(part: number): string {
 }
 
 /** When runs that began before these days go on, and follow-ups of them are due, in ms since 1970. */
-function waitsBefore({ campaign }: Scheduled | Following, { copy, environment, startMs }: Stage): readonly number[] {
+function waitsBefore({ campaign }: Automatic, { copy, environment, startMs }: Stage): readonly number[] {
   using ledger = openExistingLedger(copy, { nowMs: startMs });
   if (ledger === null) return [];
   const place = { environment: environmentOf(campaign, environment).identity, campaign: campaign.id };
@@ -413,7 +464,6 @@ function waitsBefore({ campaign }: Scheduled | Following, { copy, environment, s
 }
 
 interface Played extends Stage {
-  readonly fromMs: number;
   readonly timeZone: string;
   readonly items: readonly Said[];
   readonly played: Ledger;
@@ -534,7 +584,7 @@ function occurrencesOf(
     const startedMs = followed?.startedAtMs ?? null;
     const waitedMs = startedMs === null ? null : startedMs + (campaign.after?.wait.ms ?? 0);
     const dueMs = campaign.after === null ? instantOf(occurrence) : waitedMs;
-    const next = 'clock' in one ? one.clock.next(dueMs ?? fromMs) : null;
+    const next = one.clock?.next(dueMs ?? fromMs) ?? null;
     const endsMs = state === 'finished' ? (sums?.lastMs ?? 0) : Number.POSITIVE_INFINITY;
     // With `send.each` the next one takes over what is left.
     const left = state === 'partial' ? leftFor(item) : null;
@@ -590,6 +640,7 @@ function assumptionsOf(
     ...feedbackWords(assume, all, where),
     ...(played.pauses().some((pause) => pause.environment === identity) ? ['A pause stays in force.'] : []),
     ...absentWords(all),
+    ...all.filter(isByHand).map(({ campaign }) => `${campaign.name} is sent by hand, once, as these days begin.`),
     ...(isUnbounded ? ['Where no rate is set, it takes them all at once.'] : []),
     ...(where.some(({ approval }) => approval !== null) ? ['An approval that is missing is given in time.'] : []),
     ...(where.some(({ git }) => git !== null) ? ['The commit is one that `git` in handbill.yaml allows.'] : []),
@@ -626,7 +677,8 @@ function absentWords(all: Stage['all']): readonly string[] {
     after === null || ids.has(after.id) ? [] : [after.campaign],
   );
   return [...new Set(absent)].map(
-    (name) => `${name} is not sent in these days, because it was not named or has no schedule.`,
+    (name) =>
+      `${name} is not sent in these days, because it has no schedule or was not named: \`handbill rehearse ${name}\` plays it.`,
   );
 }
 
@@ -634,7 +686,7 @@ function lastOfEach(diagnostics: readonly Diagnostic[], keyOf: (one: Diagnostic)
   return [...new Map(diagnostics.map((one) => [keyOf(one), one])).values()];
 }
 
-function projectOf(all: readonly (Scheduled | Following)[], refused: readonly Diagnostic[]): Project {
+function projectOf(all: readonly Sent[], refused: readonly Diagnostic[]): Project {
   const [first, ...rest] = all.map(({ campaign }) => campaign);
   if (first === undefined) throw refused.length > 0 ? refuse(...refused) : nothingScheduled();
   const stranger = rest.find(({ project }) => project.root !== first.project.root);

@@ -146,11 +146,12 @@ export interface Following extends Automatic {
 
 /**
  * Campaigns with a schedule, by path. An invalid one counts only with a schedule: the draft of another campaign must
- * not disturb those that are sent automatically. Throws exit 2 if a path names no campaign.
+ * not disturb those that are sent automatically. `byHand`: those without a schedule that a path names by itself, not with
+ * others of a folder. Throws exit 2 if a path names no campaign.
  */
 export async function readScheduled(
   paths: readonly string[],
-  options: Omit<ResolvedOptions, 'now'> & { readonly side?: ComparedSide | undefined },
+  options: Omit<ResolvedOptions, 'now'> & { readonly side?: ComparedSide | undefined; readonly byHand?: boolean },
 ) {
   const cwd = await realpath(options.cwd);
   const found = await findCampaigns(paths, cwd);
@@ -158,11 +159,15 @@ export async function readScheduled(
   const projects = await projectsFrom(cwd);
   const campaigns: Scheduled[] = [];
   const followUps: Following[] = [];
+  const byHand: Automatic[] = [];
   const refused: ScheduleResult['refused'][number][] = [];
+  const each = options.byHand === true ? paths.map(async (path) => (await findCampaigns([path], cwd)).files) : [];
+  const named = new Set((await Promise.all(each)).flatMap((files) => (files.length === 1 ? files : [])));
   for (const path of found.files) {
     // Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
     const read = await readSmallFile(path, MAX_YAML_BYTES);
-    if ('bytes' in read && !/\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'))) continue;
+    const isAutomatic = !('bytes' in read) || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString());
+    if (!isAutomatic && !named.has(path)) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
       ...options,
       ...present({ recipients: options.side?.listOf(path) }),
@@ -175,8 +180,9 @@ export async function readScheduled(
       const clock = await clockOf(campaign.schedule);
       campaigns.push({ campaign, schedule: campaign.schedule, clock, path, ledgerFault });
     } else if (campaign.after !== null) followUps.push({ campaign, after: campaign.after, path, ledgerFault });
+    else if (named.has(path)) byHand.push({ campaign, path, ledgerFault });
   }
-  return { campaigns, followUps, refused };
+  return { campaigns, followUps, byHand, refused };
 }
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
@@ -344,7 +350,9 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
 }
 
 export function nothingScheduled(): HandbillError {
-  const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }, or { at: 2026-12-24T09:00 }';
+  const hint =
+    'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }, or { at: 2026-12-24T09:00 }. ' +
+    '`handbill rehearse NAME` plays a campaign that you send by hand.';
   return refuse(problem('usage', NOTHING_SCHEDULED, { hint }));
 }
 

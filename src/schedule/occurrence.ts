@@ -9,7 +9,7 @@ export { occurrenceAt };
 /** A run that has not begun by then is not begun automatically (failures.md, H5). */
 export const LATE_MS = 24 * 3_600_000;
 /** The occurrence of a campaign without a schedule. */
-const ONCE = 'once';
+export const ONCE = 'once';
 
 /** In ms since 1970; null for any other name. */
 export function instantOf(occurrence: string): number | null {

@@ -153,6 +153,18 @@ describe('a chain of three', () => {
     await sendAt(here, 'one', NOON + 4 * DAY, { occurrence: 'second' });
     expect(await dueAt(here, NOON + 7 * DAY)).toEqual(['two send second']);
   });
+
+  it('follows a run that went out before the first call of due, which is made from any folder', async () => {
+    await using api = await startApi();
+    using here = project(api);
+    // Its files are older than that.
+    const noon = Date.parse('2099-11-24T12:00:00Z');
+    await sendAt(here, 'one', noon);
+    const dueIn = async (folder: string, nowMs: number) =>
+      brief(await due([here.path('campaigns/two')], { ...at(here, nowMs), cwd: here.path(folder) }));
+    expect(await dueIn('campaigns', noon + HOUR)).toEqual([]);
+    expect(await dueIn('campaigns/two', noon + 3 * DAY)).toEqual(['two send once']);
+  });
 });
 
 describe('who gets no follow-up', () => {
