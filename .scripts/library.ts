@@ -128,7 +128,9 @@ function typeOf({ flag = '<>', kind, range, choices }: OptionSpec): string {
           ? '{ delivered?: number; replied?: number; optedOut?: number }'
           : range !== undefined || kind === 'duration' || kind === 'instant' || kind === 'rate'
             ? 'number'
-            : 'string';
+            : kind === 'day'
+              ? 'number | string'
+              : 'string';
   return flag.includes('...') ? `readonly ${choices === undefined ? word : `(${word})`}[]` : word;
 }
 

@@ -109,6 +109,8 @@ interface OptionKinds {
   readonly age: number;
   /** In ms since 1970. */
   readonly instant: number;
+  /** In ms since 1970, or a day of the project's zone such as `2026-12-01`. */
+  readonly day: number | string;
   /** Per second. */
   readonly rate: number;
   readonly codes: readonly Allowable[];

@@ -27,13 +27,12 @@ import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder } from '../util/files.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
-import { addDays, createDayOf, createInstantOf, DAY_MS, dayText, iso } from '../util/time.ts';
+import { addDays, createDayOf, createInstantOf, DAY_MS, dayMs, dayText, iso } from '../util/time.ts';
 import { durationText, unitsOf } from '../util/units.ts';
 import { type DueEvent, type DueItem, due, failure, leftFor, NOTHING } from './due.ts';
 import {
   allowOption,
   checkAllow,
-  INSTANT,
   OPTIONS,
   type OptionsOf,
   type OptionTable,
@@ -57,13 +56,12 @@ export const REHEARSE = {
   environment: OPTIONS.environment,
   days: { ...OPTIONS.days, preset: 14 },
   from: {
-    flag: '--from <instant>',
+    flag: '--from <day>',
     says: 'show what happens from then on; all that comes before it is played too',
-    inHelp: ', for example 2026-12-01T00:00:00Z or +7d',
-    more: 'In ms since 1970.',
+    inHelp: ', for example 2026-12-01, 2026-12-01T09:00:00Z or +7d',
+    more: 'In ms since 1970, or a day of the project such as `2026-12-01`.',
     without: 'now',
-    kind: 'instant',
-    range: INSTANT,
+    kind: 'day',
   },
   everyMs: {
     flag: '--every <duration>',
@@ -130,8 +128,9 @@ export async function rehearse(paths: readonly string[] = [], given: RehearseOpt
   const project = projectOf(all, refused);
   const timeZone = side?.timeZone ?? project.timeZone;
   // A moment of today means now: the rest of the day is to come.
-  const fromMs = Math.max(options.from ?? startMs, startMs);
-  if ((options.from ?? startMs) < midnightAfter(startMs, 0, timeZone)) {
+  const askedMs = typeof options.from === 'string' ? dayBegins(options.from, timeZone) : (options.from ?? startMs);
+  const fromMs = Math.max(askedMs, startMs);
+  if (askedMs < midnightAfter(startMs, 0, timeZone)) {
     const hint = `Write an instant to come, such as ${iso(startMs + DAY_MS)}.`;
     throw refuse(problem('usage', 'What has been cannot be rehearsed: "from" is before today.', { hint }));
   }
@@ -694,6 +693,13 @@ function projectOf(all: readonly Sent[], refused: readonly Diagnostic[]): Projec
   const fault = all.find(({ ledgerFault }) => ledgerFault !== null)?.ledgerFault ?? null;
   if (fault !== null) throw refuse(fault);
   return first.project;
+}
+
+/** @throws HandbillError exit 2: no day of the calendar */
+function dayBegins(day: string, timeZone: string): number {
+  const ms = dayMs(day);
+  if (ms === null) throw refuse(problem('usage', `"${day}" is no day. Write it as 2026-12-01.`));
+  return createInstantOf(timeZone)(ms);
 }
 
 /** @returns in ms since 1970, as `fromMs` */

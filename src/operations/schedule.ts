@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { onlyEnvironment } from '../campaign/environments.ts';
@@ -161,8 +161,7 @@ export async function readScheduled(
   const followUps: Following[] = [];
   const byHand: Automatic[] = [];
   const refused: ScheduleResult['refused'][number][] = [];
-  const each = options.byHand === true ? paths.map(async (path) => (await findCampaigns([path], cwd)).files) : [];
-  const named = new Set((await Promise.all(each)).flatMap((files) => (files.length === 1 ? files : [])));
+  const named = new Set(options.byHand === true ? await Promise.all(paths.map((path) => namedBy(path, cwd))) : []);
   for (const path of found.files) {
     // Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
     const read = await readSmallFile(path, MAX_YAML_BYTES);
@@ -183,6 +182,14 @@ export async function readScheduled(
     else if (named.has(path)) byHand.push({ campaign, path, ledgerFault });
   }
   return { campaigns, followUps, byHand, refused };
+}
+
+/** The file of the campaign that a path names by itself: by its name, its file or its own folder. */
+async function namedBy(path: string, cwd: string): Promise<string | undefined> {
+  const [file, ...more] = (await findCampaigns([path], cwd)).files;
+  const full = resolve(cwd, path);
+  const isOther = more.length > 0 || file === undefined || (dirname(file) !== full && file.startsWith(`${full}${sep}`));
+  return isOther ? undefined : file;
 }
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;

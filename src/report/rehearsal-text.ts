@@ -129,8 +129,8 @@ const LEFT: Readonly<Record<NonNullable<RehearsedOccurrence['left']>, string>> =
 
 export function peopleWords({ most }: Rehearsal, formats: Formats): string {
   if (most === undefined || most.people === 0)
-    return `No person gets more than ${formats.number(most?.limit ?? 0)} messages`;
-  return `${formats.count(most.people, 'person', 'people')} would get more than ${formats.number(most.limit)} messages`;
+    return `No person gets more than ${formats.count(most?.limit ?? 0, 'message')}`;
+  return `${formats.count(most.people, 'person', 'people')} would get more than ${formats.count(most.limit, 'message')}`;
 }
 
 function figuresOf(sum: Omit<RehearsedDay, 'day'>, { currency }: Rehearsal, formats: Formats): readonly string[] {

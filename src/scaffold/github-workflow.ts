@@ -58,7 +58,7 @@ jobs:
       - run: npm ci
       # A change that does not validate is shown too; the exit status is 2 then.
       - name: Say what the change means
-        run: npx handbill diff HEAD^1 --format markdown -o diff.md
+        run: npx handbill diff HEAD^1 --days 14 --format markdown -o diff.md
       - name: Show it on the page of the run
         if: \${{ !cancelled() && hashFiles('diff.md') != '' }}
         run: cat diff.md >> "$GITHUB_STEP_SUMMARY"

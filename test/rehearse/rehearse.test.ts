@@ -60,6 +60,66 @@ describe('the coming days', () => {
     expect(found.busiest).toBe(5);
   });
 
+  /** Later than the last change of any file. */
+  const LATER = Date.parse('2099-11-30T08:00:00Z');
+  const CHAIN: ProjectFiles = {
+    ...campaign('hello', ''),
+    ...campaign('nudge', 'after: { campaign: hello, wait: 1d, unless: [replied] }'),
+    ...campaign('last', 'after: { campaign: nudge, wait: 1d }'),
+    ...campaign('news', ''),
+  };
+
+  test('begin with a campaign that is sent by hand, if it is named, and its follow-ups come by themselves', async () => {
+    using project = createProject(CHAIN);
+    const options = { cwd: project.root, env: {}, now: () => LATER, days: 4 };
+    const found = await rehearse(['hello'], options);
+    expect(brief(found)).toEqual([
+      'hello finished 30T08:00 30T08:00 12',
+      'nudge finished 01T08:00 01T08:00 12',
+      'last finished 02T08:00 02T08:00 12',
+    ]);
+    expect(found.occurrences.map(({ occurrence, due }) => [occurrence, due !== null])).toEqual([
+      ['once', false],
+      ['once', true],
+      ['once', true],
+    ]);
+    expect(found.assumed).toContain('hello is sent by hand, once, as these days begin.');
+    const all = brief(await rehearse(['hello', 'campaigns/news'], { ...options, assume: { replied: 1 } }));
+    expect(all).toEqual([
+      'hello finished 30T08:00 30T08:00 12',
+      'news finished 30T08:00 30T08:00 12',
+      'nudge finished   0',
+    ]);
+    const from = await rehearse([project.path('campaigns/hello/campaign.yaml')], { ...options, from: '2099-12-24' });
+    expect([from.from, ...brief(from)]).toEqual([
+      '2099-12-24T00:00:00.000Z',
+      'hello finished 24T00:00 24T00:00 12',
+      'nudge finished 25T00:00 25T00:00 12',
+      'last finished 26T00:00 26T00:00 12',
+    ]);
+  });
+
+  test('have no campaign that is sent by hand where nobody names it, and say how to play it', async () => {
+    using project = createProject(CHAIN);
+    const options = { cwd: project.root, env: {}, now: () => LATER, days: 4 };
+    for (const paths of [[], ['campaigns'], ['nudge']]) {
+      const found = await rehearse(paths, options);
+      expect({ paths, messages: brief(found) }).toEqual({ paths, messages: [] });
+      expect(found.assumed.join(' ')).toContain('`handbill rehearse hello` plays it.');
+    }
+    await expect(rehearse(['hello', 'news'], { ...options, from: '2099-02-30' })).rejects.toThrow('is no day');
+  });
+
+  test('say why a campaign that is sent by hand cannot begin', async () => {
+    using project = createProject({ ...CHAIN, 'campaigns/hello/people.csv': 'msisdn\n+44770090X\n' });
+    const options = { cwd: project.root, env: {}, now: () => LATER, days: 4 };
+    const found = await rehearse(['hello'], options);
+    expect(found.exit).toBe(2);
+    expect(found.occurrences).toMatchObject([{ campaign: 'hello', state: 'refused', messages: 0 }]);
+    project.write('campaigns/hello/campaign.yaml', 'name: hello\nchannel: nothing\n');
+    await expect(rehearse(['hello'], options)).rejects.toThrow('"template" is missing.');
+  });
+
   test('a call begins what follows a campaign when it has sent that one, whatever that took', async () => {
     using project = createProject({
       ...campaign('hello', `${DAILY}\nsend: { rate: 4/h, concurrency: 1 }`),
@@ -557,7 +617,7 @@ describe('faults', () => {
       ...campaign('nudge', 'after: { campaign: hello, wait: 1d }'),
     });
     const { stdout } = await run(project, 'nudge');
-    expect(stdout).toContain('hello is not sent in these days, because it was not named or has no schedule.');
+    expect(stdout).toContain('hello is not sent in these days, because it has no schedule or was not named:');
   });
 });
 

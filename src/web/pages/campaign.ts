@@ -57,7 +57,9 @@ type Own = NonNullable<Awaited<ReturnType<typeof fileOf>>>['campaign'];
 async function nextSection({ formats, nowMs }: View, campaign: Own | null): Promise<Html> {
   if (campaign === null) return html``;
   const { schedule, after, send } = campaign;
-  if (schedule === null) return html`<p>${followUpText(after) ?? 'Sent by hand: it has no schedule.'}</p>`;
+  const ahead = html`<p><a href="${address(['ahead'], { campaign: campaign.name })}">Play the coming days</a></p>`;
+  if (after !== null) return html`<p>${followUpText(after)}</p>${ahead}`;
+  if (schedule === null) return html`<p>Sent by hand: it has no schedule.</p>`;
   const asked = { fromMs: nowMs, count: 10, notAfterMs: send.notAfterMs };
   const next = upcoming(await clockOf(schedule), schedule.timeZone, asked);
   const dates = next.map(({ occurrence }) => Date.parse(occurrence));
@@ -66,7 +68,7 @@ async function nextSection({ formats, nowMs }: View, campaign: Own | null): Prom
   const list = html`<ul>${dates.map((ms) => html`<li>${formats.when(ms, nowMs)}</li>`)}</ul>`;
   return section(
     'Next',
-    html`<p>${words} <span class="soft">(${schedule.timeZone}${expression})</span></p>${dates.length === 0 ? html`<p>Not any more.</p>` : list}<p><a href="${address(['ahead'], { campaign: campaign.name })}">Play the coming days</a></p>`,
+    html`<p>${words} <span class="soft">(${schedule.timeZone}${expression})</span></p>${dates.length === 0 ? html`<p>Not any more.</p>` : list}${ahead}`,
   );
 }
 
