@@ -72,6 +72,8 @@ test.each<[string, string, readonly string[]]>([
   ['a link that the first part end cuts', `${filled(150)}${LINK}`, ['cut-link at line 1, column 151']],
   ['a link that the end of part 2 cuts', `${filled(300)}${LINK}`, ['cut-link the end of part 2 cuts']],
   ['a link without a scheme that is cut', `${filled(150)}${LINK.slice(8)}`, ['cut-link at line 1, column 151']],
+  ['a link without a path that is cut', `${filled(150)}riverside.example?o=12`, ['cut-link at line 1, column 151']],
+  ['a shortener with a port alone', 'See bit.ly:443', ['link-shortener at line 1, column 5']],
   ['two blanks of which one does not break', 'Hello\u00a0 {{name}}', ['odd-blanks at line 1, column 6']],
   ['capitals with ß', 'HEUTE: GROßE ERÖFFNUNG IN DER STRAßE', ['capitals 6 of 6 words']],
   ['capitals', 'HELLO {{name}}, YOUR ORDER IS READY', ['capitals 5 of 6 words']],
