@@ -140,11 +140,11 @@ function placeIn(text: string, index: number): string {
 
 /** Every row comes here, and nearly all texts have nothing that a rule could find. What is sought is cheap to look for. */
 function mayHave(text: string, { sms }: StepMessage): boolean {
-  if (sms?.encoding !== 'GSM-7' || text.includes('/') || TWICE.test(text)) return true;
+  if (sms?.encoding !== 'GSM-7' || text.includes('/') || RARE.test(text)) return true;
   return text.charCodeAt(0) <= SPACE || text.charCodeAt(text.length - 1) <= SPACE;
 }
 
 const SPACE = 0x20;
-/** Other capitals of GSM-7 hardly make a word without these. */
-const TWICE = /[A-Z]{2}| {2}/;
+/** A link may have no path; other capitals of GSM-7 hardly make a word without these. */
+const RARE = /[?#]\S|(?<!\d):\d|[A-Z]{2}| {2}/;
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);

@@ -421,12 +421,29 @@ export const RULES: readonly Mutant[] = [
     proof: { in: 'plan/two-languages.test.ts', only: 'own locale' },
   },
   {
+    name: 'locale-of-the-text-alone',
+    planted:
+      'numbers and dates in the content of a variant, such as the subject of an email, are in the locale of the campaign',
+    file: 'src/plan/compile.ts',
+    was: 'compileContent(step.content, context, required)',
+    is: 'compileContent(step.content, ofCampaign, required)',
+    proof: { in: 'plan/two-languages.test.ts', only: 'also in its' },
+  },
+  {
     name: 'languages-of-all',
     planted: 'recipients who have a variant count as those of a language without one',
     file: 'src/plan/languages.ts',
     was: '|| conditional.has(first.variant)) return;',
     is: '|| conditional.size === 0) return;',
     proof: { in: 'plan/languages.test.ts', only: 'all but one' },
+  },
+  {
+    name: 'languages-in-the-order-of-the-list',
+    planted: 'of many languages without a variant, the warning names those that the list has first',
+    file: 'src/plan/languages.ts',
+    was: '.sort(([, a], [, b]) => b - a)',
+    is: '',
+    proof: { in: 'plan/languages.test.ts', only: 'most recipients first' },
   },
   {
     name: 'not-redirected',

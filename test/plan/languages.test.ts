@@ -43,6 +43,14 @@ describe('a language without a variant', () => {
     expect(warnings.map(({ message }) => message)).toContain(SAID);
   });
 
+  it('says which language the message of the campaign has, not that of a variant', async () => {
+    using project = projectOf(WELSH.replace(', template', ', locale: cy, template'), ['it'], {
+      more: 'locale: de-AT\n',
+    });
+    const { diagnostics } = await validate(['hello'], { cwd: project.root });
+    expect(diagnostics.find(({ code }) => code === 'no-variant')?.hint).toContain('whose `locale` is de-AT,');
+  });
+
   it('that a condition spells otherwise is to be written there', async () => {
     for (const value of ['CY', 'cy-GB', 'cy_GB']) {
       using project = projectOf(WELSH, ['it', 'it', value]);
@@ -88,6 +96,13 @@ describe('a language without a variant', () => {
       ['1 with "it"'],
     ],
     ['many of them', WELSH, ['it', 'pt', 'fr', 'ga', 'gd'], {}, ['1 with "fr" and 2 with other values']],
+    [
+      'those of most recipients first',
+      WELSH,
+      ['ga', 'fr', 'it', ...many(2, 'fr'), ...many(4, 'pt')],
+      {},
+      ['4 with "pt", 3 with "fr", 1 with "ga" and 1 with other values'],
+    ],
     ['a number in the column', WELSH, ['+447400123450'], {}, ['•']],
   ])('%s', async (_label, variants, values, options, says) => {
     const found = await warned(variants, values, options);

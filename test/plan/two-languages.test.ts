@@ -81,6 +81,19 @@ describe('a variant', () => {
     ]);
   });
 
+  it.each([
+    ['subject', `content: { subject: '{{date day "d MMMM"}}', text: Hi }`],
+    ['variables', `template: { id: ready }\nvariables: { day: '{{date day "d MMMM"}}' }`],
+  ])('has its locale also in its %s', async (_, message) => {
+    const email = HEAD.replace('rcs', 'email').replace('Riverside', 'shop@riverside.example');
+    using here = projectOf(
+      `${email}${message}\nvariants: [{ name: welsh, where: { lang: cy }, locale: cy }]\n`,
+      LIST.replace('msisdn', 'email').replace(/\+(\d+)/g, 'p$1@riverside.example'),
+    );
+    const said = (await rowsOf(here)).map(({ request }) => JSON.stringify(request?.body));
+    expect(said).toEqual(['December', 'Rhagfyr', 'December'].map((month) => expect.stringContaining(`5 ${month}`)));
+  });
+
   it('send posts what preview shows, and each fallback once', async () => {
     using here = projectOf(TWO);
     const shown = (await rowsOf(here)).flatMap(textsOf);

@@ -9,7 +9,7 @@ import { due } from '../../src/operations/due.ts';
 import { type RehearseOptions, rehearse } from '../../src/operations/rehearse.ts';
 import { rehearsalCalendar } from '../../src/report/rehearsal-ics.ts';
 import { rehearsalText } from '../../src/report/rehearsal-text.ts';
-import { startCli, until } from '../helpers/cli.ts';
+import { runCli, startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
@@ -393,6 +393,30 @@ describe('nothing but a private copy is written', () => {
     cli.kill(name);
     expect((await cli.done).status).toBe(status);
     expect(readdirSync(env.TMPDIR)).toEqual([]);
+  });
+
+  it('leaves its copy of the ledger when it is killed, and the next one deletes that, but not one in use', async () => {
+    using project = createProject({
+      ...campaign('slow', 'schedule: { cron: "* * * * *" }\n'),
+      ...campaign('quick', DAILY),
+    });
+    mkdirSync(project.path('tmp'));
+    const options = { cwd: project.root, env: { TMPDIR: project.path('tmp') } };
+    const copies = (): readonly string[] => readdirSync(options.env.TMPDIR);
+    const filesOf = (copy: string): readonly string[] => readdirSync(project.path(`tmp/${copy}`));
+    const killed = startCli(['rehearse', 'slow', '--days', '92'], options);
+    await until('the copy is there', () => copies().some((copy) => filesOf(copy).includes('ledger.db')));
+    const next = () => runCli(['rehearse', 'quick', '--days', '1', '--quiet'], options);
+    const beside = await next();
+    const kept = copies();
+    killed.kill('SIGKILL');
+    expect(await killed.done).toMatchObject({ status: null, signal: 'SIGKILL' });
+    expect(beside).toMatchObject({ status: 0, stderr: '' });
+    expect(kept).toEqual([expect.stringMatching(`^handbill-rehearse-${killed.pid}\\.`)]);
+    expect(copies()).toEqual(kept);
+    expect(kept.flatMap(filesOf)).toContain('ledger.db');
+    expect(await next()).toMatchObject({ status: 0, stderr: '' });
+    expect(copies()).toEqual([]);
   });
 });
 
