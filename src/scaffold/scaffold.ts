@@ -246,8 +246,8 @@ install: a version, or the file that \`npm pack\` makes of handbill.
     : '';
   return `# Campaigns
 
-Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file that names
-its template and its list of recipients.
+Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file that names its
+template and its list of recipients.
 
 \`\`\`sh
 npm install                      # once; commit package-lock.json, which CI installs from
