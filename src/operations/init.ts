@@ -109,7 +109,9 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
     const verb = names.length === 1 ? 'exists' : 'exist';
     throw refuse(problem('output-exists', `${listWithAnd(names)} ${verb} already.`, { hint }));
   }
-  const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
+  // `due` would send follow-ups of a campaign that is in use to its recipients, with a text that no one wrote for them.
+  const unwanted = existing.includes(`campaigns/${campaign}/campaign.yaml`) ? `campaigns/${campaign}-` : '-';
+  const missing = new Map([...files].filter(([path]) => !existing.includes(path) && !path.startsWith(unwanted)));
   await makeFiles(root, missing);
   const repository = await repositoryOf(root);
   const notes = [
@@ -138,7 +140,7 @@ function providerNotes(provider: Provider, channel: Channel, isWritten: boolean)
   return [
     `For ${title}: ${values}put ${listWithAnd(names)} into the environment, or into .env.`,
     ...(requestFor(provider, channel, 'text', CHANNEL_TABLE[channel].address) === null
-      ? [`${title} takes templates only: write the id of yours into campaign.yaml before you send to production.`]
+      ? [`${title} takes templates only: write the id of yours into each campaign.yaml before you send to production.`]
       : []),
   ];
 }
@@ -216,6 +218,7 @@ async function nextCommands(root: string, cwd: string, campaign: string): Promis
     ...(isInstalled ? [] : ['npm install']),
     'npx handbill validate',
     `npx handbill preview ${campaign}`,
+    `npx handbill rehearse ${campaign}`,
     `npx handbill send ${campaign}`,
   ];
 }
@@ -283,7 +286,7 @@ function providerAnswerFault(channel: Channel, name: string | undefined): string
 
 function answerFaults({ campaign, channel, from, country, provider }: InitAnswers): readonly Diagnostic[] {
   const device = `"${campaign}" is the name of a device on Windows: its folder could not be made there.`;
-  const strange = `"${campaign}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
+  const strange = `"${campaign}" cannot be the name of a campaign. Use small letters, digits and hyphens, such as spring-sale. At most 62: the names of its follow-ups end in -2 and -3.`;
   const faults = [
     ['--provider', providerAnswerFault(channel, provider)],
     ['--name', isDeviceOnWindows(campaign) ? device : NAME.test(campaign) ? null : strange],
@@ -308,7 +311,8 @@ function sentences({ message, hint }: { readonly message: string; readonly hint?
   return hint === undefined ? message : `${message} ${hint}`;
 }
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+/** Two fewer than campaigns may have, for `-2` and `-3`. */
+const NAME = /^[a-z0-9][a-z0-9-]{0,61}$/;
 const MAX_SENDER = 200;
 const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
 

@@ -7,7 +7,7 @@ import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** Callers have checked all values. */
 export interface NewProject {
-  /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,63}`. */
+  /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,61}`. */
   readonly campaign: string;
   readonly channel: Channel;
   readonly from: string;
@@ -75,8 +75,17 @@ function campaignFiles(project: NewProject): readonly (readonly [path: string, t
     [`${folder}/campaign.yaml`, text],
     ...(text.includes('template.hbs') ? [template] : []),
     [`${folder}/people.csv`, peopleFile(project)],
+    ...FOLLOW_UPS.map((step) => [`${folder}${step.end}/campaign.yaml`, campaignFile(project, step)] as const),
   ];
 }
+
+/** Each follows the one before; `end` and `before` end the names of the two. */
+const FOLLOW_UPS = [
+  { end: '-2', before: '', wait: '3d', words: 'three days', text: '{{first_name}}, shall we keep your order for you?' },
+  { end: '-3', before: '-2', wait: '4d', words: 'four days', text: '{{first_name}}, we keep your order until Friday.' },
+] as const;
+
+type FollowUp = (typeof FOLLOW_UPS)[number];
 
 /** Whether a request of the provider has a place for a value of a campaign: `from`, `content.buttons`. */
 export function takesOf(channel: Channel, provider: Provider | undefined): (name: string) => boolean {
@@ -87,32 +96,47 @@ export function takesOf(channel: Channel, provider: Provider | undefined): (name
 }
 
 /** The sender and the message, without what the provider cannot send. */
-function messageLines({ channel, from, provider }: NewProject): string {
+function messageLines({ channel, from, provider }: NewProject, step?: FollowUp): string {
   const { init, address } = CHANNEL_TABLE[channel];
   const text = provider && requestFor(provider, channel, 'text', address);
   const takes = takesOf(channel, provider);
   const sender = takes('from') ? `from: ${yamlWord(from)}\n` : '';
   if (text === null)
-    return `${sender}template: { id: your-template } # its id at the provider; columns are its variables\n`;
-  const more = takes('content.buttons') ? init.yaml : init.yaml.replace(EXAMPLE_BUTTONS, '');
-  return `${sender}template: template.hbs # {{first_name}} in it is the column first_name of the list\n${more}`;
+    return `${sender}template: { id: your-template${step?.end ?? ''} } # its id at the provider; columns are its variables\n`;
+  const template = step === undefined ? 'template.hbs' : `{ text: ${JSON.stringify(step.text)} }`;
+  const comment = step === undefined ? ' # {{first_name}} in it is the column first_name of the list' : '';
+  const hasButtons = step === undefined && takes('content.buttons');
+  const more = hasButtons ? init.yaml : init.yaml.replace(EXAMPLE_BUTTONS, '');
+  return `${sender}template: ${template}${comment}\n${more.replace('template.hbs', template)}`;
 }
 
-function campaignFile(project: NewProject): string {
+function campaignFile(project: NewProject, step?: FollowUp): string {
   const { campaign, channel } = project;
-  const recipients =
-    CHANNEL_TABLE[channel].address === 'email'
-      ? 'recipients: { csv: people.csv, to: email } # one row each'
-      : 'recipients: people.csv # one row each';
+  const name = yamlWord(`${campaign}${step?.end ?? ''}`);
+  const list = step === undefined ? 'people.csv' : `../${campaign}/people.csv`;
+  const recipients = CHANNEL_TABLE[channel].address === 'email' ? `{ csv: ${list}, to: email }` : list;
+  const [head, last] =
+    step === undefined ? [`name: ${name} ${IDENTITY}`, SCHEDULE] : followUpLines(campaign, name, step);
   return `# yaml-language-server: $schema=../../schemas/campaign.schema.json
-name: ${yamlWord(campaign)} # its identity: another name is another campaign, in which no recipient was sent to yet
+${head}
 channel: ${channel}
-${messageLines(project)}${recipients}
+${messageLines(project, step)}recipients: ${recipients} # one row each
 
-# Goes out by itself, once something calls \`handbill due\`: see \`handbill schedule --help\`.
-# schedule:
-#   cron: 0 9 * * 1-5
+${last}
 `;
+}
+
+const IDENTITY = '# its identity: another name is another campaign, in which no recipient was sent to yet';
+const SCHEDULE = `# Goes out by itself, once something calls \`handbill due\`: see \`handbill schedule --help\`.
+# schedule:
+#   cron: 0 9 * * 1-5`;
+
+function followUpLines(campaign: string, name: string, step: FollowUp): readonly [head: string, last: string] {
+  const before = `${campaign}${step.before}`;
+  const head = `# Goes to those who do not answer ${before}, ${step.words} after it. Write your text, or delete this folder.
+# See \`handbill help guide follow-ups\`.
+name: ${name}`;
+  return [head, `after: { campaign: ${yamlWord(before)}, wait: ${step.wait}, unless: [replied, opted-out] }`];
 }
 
 const PEOPLE: readonly { readonly name: string; readonly order: string }[] = [
@@ -222,13 +246,14 @@ install: a version, or the file that \`npm pack\` makes of handbill.
     : '';
   return `# Campaigns
 
-Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file, a template and a
-list of recipients.
+Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file that names its
+template and its list of recipients.
 
 \`\`\`sh
 npm install                      # once; commit package-lock.json, which CI installs from
 npx handbill validate            # every error at once, with file, line and column
 npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
+npx handbill rehearse ${campaign}${gap(campaign, 'rehearse')}# shows the three messages of the next days
 npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
 npx handbill report ${campaign}${gap(campaign, 'report')}# the outcome of every recipient
 \`\`\`
@@ -237,6 +262,7 @@ ${elsewhere}
 |---|---|
 | \`handbill.yaml\` | what all campaigns share, and the APIs that they can be sent to |
 | \`campaigns/${campaign}/\` | the first campaign |
+| \`campaigns/${campaign}-2/\`, \`-3/\` | its follow-ups, for those who do not answer. Write your texts, or delete them |
 | \`schemas/\` | completion and errors in your editor; take those of a newer handbill when you update it |
 | \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
 | \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
@@ -254,7 +280,7 @@ const COMMENT_COLUMN = 33;
 
 /** On one line, quoted if any YAML reader takes it for another type (1.1: `no` is a boolean), with JSON's escapes. */
 function yamlWord(text: string): string {
-  return /^[A-Za-z][A-Za-z_/-]*$/.test(text) && !BOOLEAN.test(text) ? text : JSON.stringify(text);
+  return /^[A-Za-z][\w/-]*$/.test(text) && !BOOLEAN.test(text) ? text : JSON.stringify(text);
 }
 
 const BOOLEAN = /^(?:y|n|yes|no|on|off|true|false|null)$/i;

@@ -28,6 +28,8 @@ const FILES = [
   '.vscode/extensions.json',
   '.vscode/settings.json',
   'README.md',
+  'campaigns/hello-2/campaign.yaml',
+  'campaigns/hello-3/campaign.yaml',
   'campaigns/hello/campaign.yaml',
   'campaigns/hello/people.csv',
   'campaigns/hello/template.hbs',
@@ -58,6 +60,55 @@ describe('a new project', () => {
     }
   });
 
+  it.each(CHANNELS)('on %s has two follow-ups, with texts of their own, to the same list', async (channel) => {
+    using folder = createProject({});
+    await init('.', {
+      ...DEFAULTS,
+      channel,
+      from: defaultSender(channel, 'GB'),
+      campaign: '2026-11',
+      cwd: folder.root,
+    });
+    const [first, ...next] = ['2026-11', '2026-11-2', '2026-11-3'].map((name) => campaignIn(folder, name));
+    const csv = '../2026-11/people.csv';
+    const shared = {
+      channel,
+      from: first?.['from'],
+      recipients: channel === 'email' ? { csv, to: 'email' } : csv,
+    };
+    const unless = ['replied', 'opted-out'];
+    expect(next).toMatchObject([
+      { ...shared, name: '2026-11-2', after: { campaign: '2026-11', wait: '3d', unless } },
+      { ...shared, name: '2026-11-3', after: { campaign: '2026-11-2', wait: '4d', unless } },
+    ]);
+    const texts = next.map(({ template }) => (template as { readonly text: string }).text);
+    expect(new Set(texts).size).toBe(2);
+    for (const text of texts) expect(text).toContain('{{first_name}}');
+    // Recipients without RCS get the same text.
+    const fallback = channel === 'rcs' ? texts.map((text) => ({ channel: 'sms', template: { text } })) : [];
+    expect(next.flatMap((one) => one['fallback'] ?? [])).toEqual(fallback);
+    expect((await validate([], { cwd: folder.root, now: () => NOW })).diagnostics.filter(isError)).toEqual([]);
+  });
+
+  it('says at the head of each follow-up when it goes out', async () => {
+    using folder = createProject({});
+    await init('.', { ...DEFAULTS, cwd: folder.root });
+    const head = (name: string): string =>
+      readFileSync(folder.path(`campaigns/${name}/campaign.yaml`), 'utf8').split('\n')[1] ?? '';
+    expect(head('hello-2')).toMatch(/^# Goes to those who do not answer hello, three days after it\./);
+    expect(head('hello-3')).toMatch(/^# Goes to those who do not answer hello-2, four days after it\./);
+  });
+
+  it('shows the three messages of the chain, once the first was sent', async () => {
+    using folder = createProject({});
+    await init('.', { ...DEFAULTS, cwd: folder.root });
+    const day = (days: number) => ({ now: () => Date.now() + days * 86_400_000 });
+    expect((await handbillHere(folder.root, ['send', 'hello'])).status).toBe(0);
+    for (const days of [0, 3.1, 7.2]) await handbillHere(folder.root, ['due'], day(days));
+    const { out } = await handbillHere(folder.root, ['runs', '--format', 'json']);
+    expect(out.match(/"accepted": ?3/g)).toHaveLength(3);
+  });
+
   it.each(['GB', 'US', 'CA', 'FR', 'AU', 'SE', 'DE', 'IN'])(
     'in %s has numbers that belong to no person',
     async (country) => {
@@ -66,7 +117,7 @@ describe('a new project', () => {
       const { diagnostics, files } = await validate([], { cwd: folder.root, now: () => NOW });
       expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(diagnostics.map(({ code }) => code).filter((code) => code === 'sender-country')).toEqual([]);
-      expect(files).toHaveLength(1);
+      expect(files).toHaveLength(3);
     },
   );
 
@@ -237,9 +288,16 @@ describe('a provider', () => {
   it('that takes templates only says what to change in the campaign', async () => {
     using folder = createProject({});
     expect((await handbillHere(folder.root, ['init', '--provider', 'govuk-notify'])).out).toContain(
-      'GOV.UK Notify takes templates only: write the id of yours into campaign.yaml',
+      'GOV.UK Notify takes templates only: write the id of yours into each campaign.yaml',
     );
-    expect(filesIn(folder.path('campaigns'))).toEqual(['hello/campaign.yaml', 'hello/people.csv']);
+    expect(filesIn(folder.path('campaigns'))).toEqual([
+      'hello-2/campaign.yaml',
+      'hello-3/campaign.yaml',
+      'hello/campaign.yaml',
+      'hello/people.csv',
+    ]);
+    const ids = ['hello', 'hello-2', 'hello-3'].map((name) => campaignIn(folder, name)['template']);
+    expect(ids).toEqual([{ id: 'your-template' }, { id: 'your-template-2' }, { id: 'your-template-3' }]);
   });
 
   it('that takes no sender says that --from is not used', async () => {
@@ -273,6 +331,9 @@ const DEFAULTS = {
   addMissing: false,
 } as const;
 
+const campaignIn = (folder: TestProject, name: string): Readonly<Record<string, unknown>> =>
+  parse(readFileSync(folder.path(`campaigns/${name}/campaign.yaml`), 'utf8'));
+
 const isError = ({ severity }: { readonly severity: string }): boolean => severity === 'error';
 
 describe('what exists', () => {
@@ -282,6 +343,17 @@ describe('what exists', () => {
     expect(status).toBe(2);
     expect(err).toContain('campaigns/hello/people.csv and README.md exist already.');
     expect(filesIn(folder.root)).toEqual(['README.md', 'campaigns/hello/people.csv']);
+  });
+
+  it.each(['hello-2', 'hello-3'])('is a follow-up of the user, %s: nothing is written', async (name) => {
+    const text = 'name: mine\n';
+    using folder = createProject({ [`campaigns/${name}/campaign.yaml`]: text });
+    expect((await handbillHere(folder.root, ['init'])).err).toContain(
+      `campaigns/${name}/campaign.yaml exists already.`,
+    );
+    expect(filesIn(folder.root)).toHaveLength(1);
+    expect((await handbillHere(folder.root, ['init', '--force'])).status).toBe(0);
+    expect(readFileSync(folder.path(`campaigns/${name}/campaign.yaml`), 'utf8')).toBe(text);
   });
 
   it('stays as it is with --force, which adds what is missing', async () => {
@@ -296,6 +368,13 @@ describe('what exists', () => {
     expect(out).toContain('Left as they are:\n  README.md\n  .gitignore');
     expect(out).toContain('Add to .gitignore: .handbill/, .env.');
     expect(out).toContain('git would commit lists of people: add campaigns/**/*.csv to .gitignore');
+  });
+
+  it('keeps a campaign that is in use without follow-ups that no one wrote', async () => {
+    using folder = createProject({ 'campaigns/hello/campaign.yaml': 'name: hello\n' });
+    const { status, out } = await handbillHere(folder.root, ['init', '--force']);
+    expect(status, out).toBe(0);
+    expect(filesIn(folder.root)).toEqual(FILES.filter((path) => !/hello-/.test(path)));
   });
 
   it('that ignores the ledger already needs no word', async () => {
@@ -385,6 +464,11 @@ describe('answers that cannot be used', () => {
   test.each<[label: string, args: readonly string[], said: string]>([
     ['a name with capitals', ['--name', 'Spring'], '--name: "Spring" cannot be the name of a campaign'],
     ['a name that leaves the folder', ['--name', '../x'], '--name: "../x" cannot be'],
+    [
+      'a name that is too long with the end of its follow-ups',
+      ['--name', 'a'.repeat(63)],
+      'At most 62: the names of its follow-ups end in -2 and -3.',
+    ],
     ['an unknown channel', ['--channel', 'fax'], 'fax'],
     ['a sender that is too long', ['--from', 'Riverside Garden'], '--from: "Riverside Garden" has 16 characters'],
     [
@@ -485,6 +569,12 @@ test('whatever is answered is refused in words, or makes a project that can be s
     { numRuns: examples(30), examples: [[FAIR], [{ ...FAIR, from: '' }]] },
   );
   expect([made > 0, refused > 0]).toEqual([true, true]);
+});
+
+test('the longest name makes a project that validates', async () => {
+  using folder = createProject({});
+  await init('.', { ...DEFAULTS, campaign: 'a'.repeat(62), cwd: folder.root });
+  expect((await validate([], { cwd: folder.root, now: () => NOW })).diagnostics.filter(isError)).toEqual([]);
 });
 
 test('every country that has numbers is one that can be named', () => {

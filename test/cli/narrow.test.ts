@@ -152,5 +152,5 @@ it('a diff without a revision is one with HEAD', async () => {
 it('init names the four files to begin with, and counts the others', async () => {
   await using here = await projectWith({});
   const { out } = await handbillHere(here.root, ['init', 'shop', '--yes'], AT_80);
-  expect(out).toMatch(/^Made in shop:\n(?: {2}[a-z./]+\n){4} {2}and 10 more\n/);
+  expect(out).toMatch(/^Made in shop:\n(?: {2}[a-z./]+\n){4} {2}and 12 more\n/);
 });
