@@ -176,7 +176,7 @@ export function copyToPlay(ledger: string, path: string, nowMs: number): boolean
   return hasLedger;
 }
 
-/** Follow-ups go with what they follow: also with a campaign that is sent by hand, if nobody names them. */
+/** Follow-ups go with what they follow: also with a campaign that is sent by hand, without being named. */
 async function withFollowUps(found: Found, asked: Parameters<typeof readScheduled>[1]): Promise<Found> {
   const roots = new Set(found.byHand.map(({ campaign }) => campaign.project.root));
   if (roots.size === 0) return found;

@@ -136,7 +136,9 @@ function followUpLines(campaign: string, name: string, step: FollowUp): readonly
   const head = `# Goes to those who do not answer ${before}, ${step.words} after it. Write your text, or delete this folder.
 # See \`handbill help guide follow-ups\`.
 name: ${name}`;
-  return [head, `after: { campaign: ${yamlWord(before)}, wait: ${step.wait}, unless: [replied, opted-out] }`];
+  const after = `after: { campaign: ${yamlWord(before)}, wait: ${step.wait}, unless: [replied, opted-out] }`;
+  // So that this text does not go out unread to the list that takes the place of the example.
+  return [head, `${after}\nlimits: { maxRecipients: ${PEOPLE.length} } # raise it once the text is yours`];
 }
 
 const PEOPLE: readonly { readonly name: string; readonly order: string }[] = [

@@ -99,7 +99,7 @@ describe('the coming days', () => {
     ]);
   });
 
-  test('have no campaign that is sent by hand where nobody names it, and say how to play it', async () => {
+  test('have no campaign that is sent by hand without its name, and say how to play it', async () => {
     using project = createProject(CHAIN);
     const options = { cwd: project.root, env: {}, now: () => LATER, days: 4 };
     for (const paths of [[], ['campaigns'], ['nudge']]) {
