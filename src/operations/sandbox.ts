@@ -147,8 +147,6 @@ export interface SandboxWebhookOptions extends OptionsOf<typeof SANDBOX_WEBHOOK>
 export interface SandboxOptions extends OptionsOf<typeof SANDBOX> {
   /** The key that requests must carry in X-Api-Key: printable ASCII without spaces. Default: `sandbox`. */
   readonly apiKey?: string;
-  /** Loopback address to listen on; anything else is refused. Default: `127.0.0.1`. */
-  readonly host?: string;
   /** Stops it at once, as `close` does. Default: only `close` does. */
   readonly signal?: AbortSignal;
   /** Called with one line per request, addresses masked. Default: nothing is logged. */
@@ -164,8 +162,8 @@ export interface SandboxOptions extends OptionsOf<typeof SANDBOX> {
 /**
  * `handbill sandbox`: serves the messaging API on this machine, with scripted answers. Reachable from this machine only.
  *
- * @throws HandbillError exit 2 when the host is not a loopback address, the key is not allowed in a header, the file of
- *   devices is wrong, or the port or the receipts file is not available
+ * @throws HandbillError exit 2 when the key is not allowed in a header, the file of devices is wrong, or the port or the
+ *   receipts file is not available
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkNumbers(options, { ...SANDBOX, keep: { range: [0, 1e9, 'whole'] } });

@@ -9,9 +9,8 @@ export type KnownFields = 'known' | 'any';
 export interface SandboxSettings {
   readonly apiKey?: string;
   readonly port?: number;
-  readonly host?: string;
   readonly signal?: AbortSignal;
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
   readonly keep?: number;
   readonly receipts?: string;
   readonly latencyMs?: number;

@@ -5,15 +5,14 @@ import type { Word } from '../providers/rules.ts';
 import { safeLine } from '../util/escape.ts';
 import { receiveBody } from '../util/http-server.ts';
 import { mask } from '../util/redact.ts';
-import { type Devices, deviceOf, takes } from './devices.ts';
-import { type Answer, type Ending, endingOf, type ScriptedNumbers, statusTitle } from './endings.ts';
+import { deviceOf, takes } from './devices.ts';
+import { type Answer, type Ending, endingOf, statusTitle } from './endings.ts';
 import {
   ACCEPTED,
   acceptedJson,
   addressesOf,
   countOf,
   type Message,
-  type MessageChecker,
   NOT_A_MESSAGE,
   PROBLEM_TYPE,
   type Problem,
@@ -22,28 +21,9 @@ import {
   type Refusals,
   UNSUPPORTED,
 } from './form.ts';
-import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
+import type { ReceivedFacts } from './inbox.ts';
 import { type ProviderApi, wordBy } from './provider-api.ts';
-import type { Reporter } from './reporter.ts';
-
-export interface SandboxState {
-  readonly apiKey: string;
-  readonly checker: MessageChecker;
-  /** Takes the place of the usual API; null: it does not. */
-  readonly provider: ProviderApi | null;
-  readonly maxRecipients: number;
-  readonly scripts: ScriptedNumbers;
-  readonly devices: Devices;
-  readonly nextId: () => string;
-  readonly now: () => number;
-  /** Hashes of the requests that were throttled once, and are accepted when they come again. */
-  readonly throttled: Set<string>;
-  readonly inbox: Inbox;
-  readonly receipts: Receipts | undefined;
-  readonly reporter: Reporter | undefined;
-  readonly latencyMs: number;
-  readonly log: ((line: string) => void) | undefined;
-}
+import type { SandboxState } from './state.ts';
 
 interface Reply {
   /** Absent where no status will be sent. */
@@ -284,7 +264,7 @@ function play(
   usual: (id: string) => Usual,
 ): Reply {
   const { body, cut, delayMs = 0 } = answer;
-  const id = state.nextId();
+  const id = `${state.idPrefix}-${state.inbox.received + 1}`;
   const isAnswered = cut === undefined || cut === 'half';
   const said = { headers: answer.headers, ...usual(id), ...body };
   const isGood = isAnswered && isSuccess(said.status);

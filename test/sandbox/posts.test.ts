@@ -178,10 +178,8 @@ describe('GET /sandbox/reports', () => {
         });
         expect(before.events).toBe(1);
         const text = await (await fetch(`${sandbox.url}/sandbox`)).text();
-        expect(text).toContain(`Events for ${receiver.url}: 1, acknowledged 1, given up 0, pending 0.`);
+        expect(JSON.parse(text)).toMatchObject({ reports: { webhook: receiver.url, acknowledged: 1 } });
         expect(text).not.toContain('hidden');
-        const json = await (await fetch(`${sandbox.url}/sandbox`, { headers: { accept: 'application/json' } })).json();
-        expect(json).toMatchObject({ reports: { acknowledged: 1 } });
       },
     );
   });
@@ -189,7 +187,6 @@ describe('GET /sandbox/reports', () => {
   it('says nothing came back without a webhook, and takes only GET', async () => {
     await withSandbox({}, async (sandbox) => {
       expect(await (await fetch(`${sandbox.url}/sandbox/reports`)).json()).toMatchObject({ webhook: null, pending: 0 });
-      expect(await (await fetch(`${sandbox.url}/sandbox`)).text()).not.toContain('Events for');
       expect((await fetch(`${sandbox.url}/sandbox/reports`, { method: 'POST' })).status).toBe(405);
     });
   });

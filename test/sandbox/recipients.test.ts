@@ -8,8 +8,7 @@ const RCS = { channel: 'RCS' };
 
 async function listed(sandbox: Sandbox): Promise<{ accepted: number; newest: Received }> {
   const { messages } = (await (await fetch(`${sandbox.url}/sandbox/messages`)).json()) as { messages: Received[] };
-  const headers = { accept: 'application/json' };
-  const { accepted } = (await (await fetch(`${sandbox.url}/sandbox`, { headers })).json()) as { accepted: number };
+  const { accepted } = (await (await fetch(`${sandbox.url}/sandbox`)).json()) as { accepted: number };
   const [newest] = messages;
   if (newest === undefined) throw new Error('nothing was received');
   return { accepted, newest };
