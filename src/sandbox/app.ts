@@ -5,7 +5,7 @@ import { DEVICES } from './devices.ts';
 import { ENDINGS, type Ending } from './endings.ts';
 import { readDescription } from './form.ts';
 import { isTo, receivedJson } from './inbox.ts';
-import { answer, answerEmpty, answerProblem, postMessage } from './post-message.ts';
+import { answer, answerProblem, postMessage } from './post-message.ts';
 import { type ProviderApi, wordBy } from './provider-api.ts';
 import { reportsOf, sorted } from './reporter.ts';
 import type { SandboxState } from './state.ts';
@@ -33,7 +33,7 @@ export function createListener(state: SandboxState): RequestListener {
       },
       DELETE(_incoming, outgoing) {
         inbox.clear();
-        answerEmpty(outgoing, 204);
+        answer(outgoing, 204, '', '');
       },
     },
     '/sandbox/reports': { GET: (_incoming, outgoing) => json(outgoing, reportsOf(reporter)) },

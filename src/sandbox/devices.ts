@@ -48,9 +48,8 @@ export const DEVICES: ReadonlyMap<string, Device> = new Map(
 export type Devices = ReadonlyMap<string, Device>;
 
 /** That of the file, else that of its ending; undefined: it takes every channel. */
-export function deviceOf(msisdn: string, devices: Devices, whose: ScriptedNumbers): Device | undefined {
-  const named = devices.size === 0 ? undefined : devices.get(bareNumber(msisdn));
-  return named ?? byEnding(DEVICES, msisdn, false, whose);
+export function deviceOf(address: string, devices: Devices, whose: ScriptedNumbers): Device | undefined {
+  return devices.get(bareNumber(address)) ?? byEnding(DEVICES, address, whose);
 }
 
 const NUMBER = /^(?:\+|00)?[1-9]\d{4,14}$/;

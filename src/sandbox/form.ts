@@ -65,20 +65,25 @@ function toFault({ keyword, message, params, instancePath }: ErrorObject): Messa
   return { detail: `${message ?? keyword}${extra}`, pointer };
 }
 
-export function countOf(message: Message): number {
-  return (message.recipients?.length ?? 0) + (message.addressBook?.contacts.length ?? 0);
+export interface Recipient {
+  readonly field: 'msisdn' | 'email' | 'contact';
+  readonly address: string;
+  readonly metaData: Fields;
 }
 
-/** Counts positions as `addressesOf` does. */
-export function isContactAt(message: Message, position: number): boolean {
-  return position >= (message.recipients?.length ?? 0);
-}
-
-/** Recipients, then contact ids, in their order. */
-export function addressesOf(message: Message): string[] {
-  const inline = message.recipients?.map(addressOf) ?? [];
-  const contacts = message.addressBook?.contacts.map(({ id }) => id) ?? [];
-  return [...inline, ...contacts];
+/** Recipients, then contacts of the address book, in their order. */
+export function recipientsOf({ recipients = [], addressBook, metaData }: Message): Recipient[] {
+  const inline = recipients.map((recipient) => {
+    const address = addressOf(recipient);
+    const field = address.includes('@') ? ('email' as const) : ('msisdn' as const);
+    return { field, address, metaData: { ...objectOf(metaData), ...objectOf(recipient['metaData']) } };
+  });
+  const contacts = addressBook?.contacts.map(({ id }) => ({
+    field: 'contact' as const,
+    address: id,
+    metaData: objectOf(metaData),
+  }));
+  return [...inline, ...(contacts ?? [])];
 }
 
 /** In a known field, else the first text (where any field is taken). */
@@ -102,21 +107,20 @@ export const ACCEPTED = 202;
 export const NOT_A_MESSAGE = 422;
 export const UNSUPPORTED = { status: 422, code: 'channel-not-supported' } as const;
 
-/** One id, and an entry for each of several recipients. Without `JSON.stringify` for one: an id needs no escapes. */
-export function acceptedJson(id: string, message: Message, refusals: Refusals): string {
-  if (countOf(message) < 2) return `{"id":"${id}","status":"accepted"}`;
-  const recipients = addressesOf(message).map((address, i) => {
-    const field = isContactAt(message, i) ? 'contact' : address.includes('@') ? 'email' : 'msisdn';
+/** One id, and an entry for each of several recipients. */
+export function acceptedJson(id: string, recipients: readonly Recipient[], refusals: Refusals): string {
+  if (recipients.length === 1) return JSON.stringify({ id, status: 'accepted' });
+  const entries = recipients.map(({ field, address }, i) => {
     const refusal = refusals.get(i);
-    if (refusal === undefined) return { id: recipientId(id, message, i), [field]: address, status: 'accepted' };
+    if (refusal === undefined) return { id: recipientId(id, recipients, i), [field]: address, status: 'accepted' };
     return { [field]: address, status: 'rejected', error: { code: refusal.code, detail: refusal.detail } };
   });
   const all = refusals.size === recipients.length ? 'rejected' : 'partially-accepted';
-  return JSON.stringify({ id, status: refusals.size === 0 ? 'accepted' : all, recipients });
+  return JSON.stringify({ id, status: refusals.size === 0 ? 'accepted' : all, recipients: entries });
 }
 
-export function recipientId(id: string, message: Message, position: number): string {
-  return countOf(message) === 1 ? id : `${id}-${position + 1}`;
+export function recipientId(id: string, recipients: readonly Recipient[], position: number): string {
+  return recipients.length === 1 ? id : `${id}-${position + 1}`;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -134,13 +138,8 @@ export function problemJson(status: number, { code, ...rest }: Problem): string 
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
 
-export function metaDataOf(message: Message, position: number): Fields {
-  return { ...objectOf(message.metaData), ...objectOf(message.recipients?.[position]?.['metaData']) };
-}
-
-export function echoOf(echo: Echo, message: Message, position: number): Fields {
-  const metaData = metaDataOf(message, position);
-  const { text } = objectOf(message.body);
+export function echoOf(echo: Echo, { body }: Message, { metaData }: Recipient): Fields {
+  const { text } = objectOf(body);
   const reference = metaData['handbill'] ?? metaData['ref'];
   if (echo === 'metadata') return Object.keys(metaData).length === 0 ? {} : { metaData };
   if (echo === 'reference') return reference === undefined ? {} : { reference };

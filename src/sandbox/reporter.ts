@@ -3,14 +3,13 @@ import pLimit from 'p-limit';
 import { Pool } from 'undici';
 import { endingOf, endOf } from './endings.ts';
 import {
-  addressesOf,
   echoOf,
   eventsJson,
-  isContactAt,
   type Message,
-  metaDataOf,
+  type Recipient,
   type Refusals,
   recipientId,
+  recipientsOf,
   type SandboxEvent,
 } from './form.ts';
 import { countIn } from './inbox.ts';
@@ -103,10 +102,11 @@ export function createReporter(
   }
 
   /** Drops events if too many wait; returns the posts that come before the answer. */
-  function followOne(id: string, message: Message, to: string, position: number): Promise<void>[] {
+  function followOne(messageId: string, message: Message, recipient: Recipient): Promise<void>[] {
     const { channel, from } = message;
-    const about = `${channel}\n${to}\n${JSON.stringify(metaDataOf(message, position))}`;
-    const ending = endingOf(to, isContactAt(message, position), scripts);
+    const { address: to, metaData } = recipient;
+    const about = `${channel}\n${to}\n${JSON.stringify(metaData)}`;
+    const ending = endingOf(to, scripts);
     const timed = planFeedback(ending, to, channel, settings, chanceFor(settings.seed, about));
     if (count.pending + timed.length > settings.maxWaiting) {
       count.dropped += timed.length;
@@ -119,11 +119,11 @@ export function createReporter(
     count.pending += timed.length;
     count.replies += whats.size - reports.length;
     const subject = {
-      messageId: recipientId(id, message, position),
+      messageId,
       to,
       sender: typeof from === 'string' ? from : '',
       channel,
-      echo: echoOf(settings.echo, message, position),
+      echo: echoOf(settings.echo, message, recipient),
     };
     const nowMs = now();
     return timed.flatMap(({ what, happenedMs, postedMs }) => {
@@ -135,10 +135,13 @@ export function createReporter(
   }
 
   return {
-    /** For recipients that are not refused. Wait for the result before the answer; undefined: no need to wait. */
-    follow(id: string, message: Message, refusals: Refusals): Promise<unknown> | undefined {
-      const early = addressesOf(message).flatMap((to, i) => (refusals.has(i) ? [] : followOne(id, message, to, i)));
-      return early.length === 0 ? undefined : Promise.all(early);
+    /** For recipients that are not refused. Wait for the result before the answer: some events come before it. */
+    async follow(id: string, message: Message, refusals: Refusals): Promise<void> {
+      const recipients = recipientsOf(message);
+      const early = recipients.flatMap((recipient, i) =>
+        refusals.has(i) ? [] : followOne(recipientId(id, recipients, i), message, recipient),
+      );
+      await Promise.all(early);
     },
     counts: (): SandboxReports => ({
       ...count,

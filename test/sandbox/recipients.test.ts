@@ -75,7 +75,7 @@ describe('each recipient is judged by itself', () => {
 
   it('contacts too', async () => {
     await withSandbox({}, async (sandbox) => {
-      const contacts = [{ id: 'c"1' }, { id: 'sandbox-7+404' }, { id: 'c7+404' }];
+      const contacts = [{ id: 'c"1' }, { id: 'sandbox-7+404' }, { id: 'c7+404' }, { id: 'sandbox-8+801' }];
       const { json } = await post(sandbox, { channel: 'SMS', body: { text: 'x' }, addressBook: { contacts } });
       expect(json).toMatchObject({
         status: 'partially-accepted',
@@ -83,6 +83,7 @@ describe('each recipient is judged by itself', () => {
           { contact: 'c"1', status: 'accepted' },
           { contact: 'sandbox-7+404', status: 'rejected', error: { code: 'not-found' } },
           { contact: 'c7+404', status: 'accepted' },
+          { contact: 'sandbox-8+801', status: 'rejected', error: { code: 'channel-not-supported' } },
         ],
       });
     });
