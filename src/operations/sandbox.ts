@@ -2,10 +2,8 @@ import { basename, dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { DEFAULT_PROVIDER, examplesOf, readProvider } from '../campaign/read-provider.ts';
 import { problem, refuse } from '../errors.ts';
-import type { HmacScheme } from '../model.ts';
 import type { Sandbox } from '../sandbox/options.ts';
 import type { ProviderApi } from '../sandbox/provider-api.ts';
-import { ECHOES, WEBHOOK_SCHEMES } from '../sandbox/webhook.ts';
 import { checkNumbers, type OptionsOf, type OptionTable, PORT, present } from './options.ts';
 
 export const SANDBOX = {
@@ -104,12 +102,6 @@ export const SANDBOX_DELAYS = {
 export interface SandboxDelayOptions extends OptionsOf<typeof SANDBOX_DELAYS> {}
 
 export const SANDBOX_WEBHOOK = {
-  scheme: {
-    flag: '--webhook-scheme <scheme>',
-    says: 'how posts are signed (default: standard)',
-    choices: WEBHOOK_SCHEMES,
-  },
-  echo: { flag: '--echo <what>', says: 'what reports give back of a message (default: metadata)', choices: ECHOES },
   batch: { flag: '--batch <n>', says: 'most events in one post (default: 1)', range: [1, 1_000, 'whole'] },
   atOnce: { flag: '--at-once <n>', says: 'most posts at once (default: 4)', range: [1, 100, 'whole'] },
   retriesMs: {
@@ -129,10 +121,8 @@ export const SANDBOX_WEBHOOK = {
 export interface SandboxWebhookOptions extends OptionsOf<typeof SANDBOX_WEBHOOK> {
   /** Where events are posted, on this machine: `http://127.0.0.1:4011/webhooks`. */
   readonly url: string;
-  /** The key of the signature; `user:password` for `basic`, the token, the last part of the path. Default: none. */
+  /** The key of the signature (Standard Webhooks), in base64. Default: none, and posts are not signed. */
   readonly secret?: string;
-  /** Differences from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. Default: none. */
-  readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs'>>;
   /** How often each thing happens. Default: every message is sent and delivered. */
   readonly shares?: SandboxShareOptions;
   /** How long each step takes. Default: as each of them says. */

@@ -4,7 +4,6 @@ import { capital } from '../util/words.ts';
 import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
 import type { KnownFields } from './options.ts';
-import type { Echo } from './webhook.ts';
 
 /* The only place that knows the names of the API's form: in messages, answers and events. */
 
@@ -138,14 +137,6 @@ export function problemJson(status: number, { code, ...rest }: Problem): string 
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
 
-export function echoOf(echo: Echo, { body }: Message, { metaData }: Recipient): Fields {
-  const { text } = objectOf(body);
-  const reference = metaData['handbill'] ?? metaData['ref'];
-  if (echo === 'metadata') return Object.keys(metaData).length === 0 ? {} : { metaData };
-  if (echo === 'reference') return reference === undefined ? {} : { reference };
-  return echo === 'text' && typeof text === 'string' ? { text } : {};
-}
-
 function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
@@ -157,7 +148,7 @@ export interface SandboxEvent {
   /** Empty where the message has none. */
   readonly sender: string;
   readonly channel: string;
-  readonly echo: Fields;
+  readonly metaData: Fields;
   /** Ms since 1970. */
   readonly atMs: number;
   readonly what:
@@ -168,10 +159,18 @@ export interface SandboxEvent {
 
 /** An object for one event, `events` for several. */
 export function eventsJson(events: readonly SandboxEvent[]): string {
-  const written = events.map(({ what, messageId, to, sender, channel, echo, atMs }) => {
+  const written = events.map(({ what, messageId, to, sender, channel, metaData, atMs }) => {
     const timestamp = new Date(atMs).toISOString();
     if ('reply' in what) return { from: what.from, to: sender, text: what.reply, timestamp };
-    return { messageId, status: what.report, timestamp, error: what.error, to, channel, ...echo };
+    return {
+      messageId,
+      status: what.report,
+      timestamp,
+      error: what.error,
+      to,
+      channel,
+      ...(Object.keys(metaData).length > 0 && { metaData }),
+    };
   });
   return JSON.stringify(written.length === 1 ? written[0] : { events: written });
 }

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { Pool } from 'undici';
 import { endingOf, endOf } from './endings.ts';
 import {
-  echoOf,
   eventsJson,
   type Message,
   type Recipient,
@@ -15,7 +14,7 @@ import {
 import { countIn } from './inbox.ts';
 import type { SandboxReports, SandboxSettings } from './options.ts';
 import { chanceFor, planFeedback } from './reports.ts';
-import { toWebhookSettings, type WebhookOptions, type WebhookSettings } from './webhook.ts';
+import { toWebhookSettings, type WebhookOptions } from './webhook.ts';
 
 /** With batches, what is due within this time goes together: events seldom come in the same millisecond. */
 const GATHER_MS = 50;
@@ -38,7 +37,6 @@ export function createReporter(
   // A post is ended by its own clock, which bounds drips too.
   const pool = new Pool(origin, { connections: atOnce, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const limit = pLimit(atOnce);
-  const sign = signerOf(settings);
   const ends: Record<string, number> = {};
   const answers: Record<string, number> = {};
   const count = { ...NO_REPORTS };
@@ -78,7 +76,7 @@ export function createReporter(
 
   /** Undefined where no answer came in time. */
   async function statusOf(id: string, body: string): Promise<number | undefined> {
-    const headers = { 'content-type': 'application/json', ...sign(id, now(), body) };
+    const headers = { 'content-type': 'application/json', ...sign(settings.secret, id, now(), body) };
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await pool.request({ method: 'POST', path, headers, body, signal });
@@ -123,7 +121,7 @@ export function createReporter(
       to,
       sender: typeof from === 'string' ? from : '',
       channel,
-      echo: echoOf(settings.echo, message, recipient),
+      metaData,
     };
     const nowMs = now();
     return timed.flatMap(({ what, happenedMs, postedMs }) => {
@@ -188,33 +186,11 @@ function lineOf(events: number, attempt: number, status: number | undefined, wai
   return `${what}: ${status === undefined ? 'no answer' : `answered ${status}`}, ${next}`;
 }
 
-/** The id stays the same when a post is repeated, the time does not. */
-type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
-
-export function signerOf({ scheme, secret, hmac }: Pick<WebhookSettings, 'scheme' | 'secret' | 'hmac'>): Sign {
+/** Standard Webhooks. The id stays the same when a post is repeated, the time does not. Without a secret: no headers. */
+export function sign(secret: string, id: string, nowMs: number, body: string): Readonly<Record<string, string>> {
+  if (secret === '') return {};
+  const timestamp = String(Math.floor(nowMs / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return (id, nowMs, body) => {
-    const timestamp = String(Math.floor(nowMs / 1000));
-    switch (scheme) {
-      case 'standard': {
-        const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-        return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-      }
-      case 'hmac': {
-        const values: Readonly<Record<string, string>> = { id, timestamp, body };
-        const signed = hmac.signed.replace(/\{(id|timestamp|body)\}/g, (_all, name: string) => values[name] ?? '');
-        return {
-          [hmac.header]: hmac.prefix + createHmac(hmac.algorithm, secret).update(signed).digest(hmac.encoding),
-          ...(hmac.timestampHeader === null ? {} : { [hmac.timestampHeader]: timestamp }),
-          ...(hmac.idHeader === null ? {} : { [hmac.idHeader]: id }),
-        };
-      }
-      case 'basic':
-        return { authorization: `Basic ${Buffer.from(secret).toString('base64')}` };
-      case 'bearer':
-        return { authorization: `Bearer ${secret}` };
-      default:
-        return {};
-    }
-  };
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }

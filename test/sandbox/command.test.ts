@@ -134,10 +134,9 @@ test.each<[label: string, given: Reporting, says: RegExp]>([
 });
 
 it('hands on what the command line says under the names of the library, and nothing else', async () => {
-  const given = { webhook: URL_OF_NOBODY, header: 'X-Sig', delivered: 0.9, expired: 0.1, lateBy: 7, retriesMs: [] };
+  const given = { webhook: URL_OF_NOBODY, delivered: 0.9, expired: 0.1, lateBy: 7, retriesMs: [] };
   expect(await webhookOptions(given, { env: {}, cwd: FILES })).toEqual({
     url: URL_OF_NOBODY,
-    hmac: { header: 'x-sig' },
     shares: { delivered: 0.9, expired: 0.1 },
     delaysMs: { late: 7 },
     retriesMs: [],
@@ -166,7 +165,7 @@ it('posts reports and replies as the command line says, and never shows the secr
         '--doubled',
         '0%',
       ],
-      ...['--delivered-after', '1', '--read-after', '1', '--reply-after', '1', '--echo', 'reference', '--seed', '3'],
+      ...['--delivered-after', '1', '--read-after', '1', '--reply-after', '1', '--seed', '3'],
       ...['--batch', '1', '--at-once', '1', '--retries', '10,20'],
     ],
     { env: { PATH: process.env['PATH'], SECRET: secret }, stdio: ['ignore', 'pipe', 'pipe'] },
@@ -187,8 +186,8 @@ it('posts reports and replies as the command line says, and never shows the secr
     while (receiver.posts.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
     const [delivered, read, stop, start] = receiver.posts.map(({ json }) => json as Record<string, string>);
     expect([delivered, read]).toMatchObject([
-      { messageId: id, status: 'delivered', reference: 'ref-123' },
-      { messageId: id, status: 'read', reference: 'ref-123' },
+      { messageId: id, status: 'delivered', metaData: { handbill: 'ref-123' } },
+      { messageId: id, status: 'read', metaData: { handbill: 'ref-123' } },
     ]);
     for (const reply of [stop, start]) expect(reply?.['from']).not.toBe('+447911123123');
     expect(start?.['text']).toMatch(/start|unstop/i);
