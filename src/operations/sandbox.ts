@@ -171,7 +171,7 @@ async function providerOf(options: SandboxOptions): Promise<{ readonly api?: Pro
   }
   const idle = options.fields === 'any' ? 'fields' : options.webhook === undefined ? null : 'webhook';
   if (idle !== null) throw refuse(problem('usage', `With "provider", "${idle}" would do nothing.`));
-  const [{ createProviderApi }, { readAnswers, readExamples }] = await Promise.all([
+  const [{ createProviderApi }, { readExamples }] = await Promise.all([
     import('../sandbox/provider-api.ts'),
     import('../sandbox/read-examples.ts'),
   ]);
@@ -180,6 +180,6 @@ async function providerOf(options: SandboxOptions): Promise<{ readonly api?: Pro
   const read = await readProvider(isFile ? `./${basename(path)}` : name, dirname(path), process.cwd(), {});
   if ('diagnostics' in read) throw refuse(...read.diagnostics);
   const examples = readExamples(isFile ? path.replace(/(?:\.ya?ml)?$/, '.examples.yaml') : examplesOf(name));
-  const captured = answers === undefined ? null : readAnswers(answers);
-  return { api: await createProviderApi(read.provider, examples, captured) };
+  const captured = answers === undefined ? null : readExamples(answers).answers;
+  return { api: createProviderApi(read.provider, examples, captured) };
 }

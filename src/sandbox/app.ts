@@ -24,12 +24,8 @@ export function createListener(state: SandboxState): RequestListener {
         if (!/^\d{1,9}$/.test(limit)) return answerProblem(outgoing, 400, { detail: 'limit must be a whole number.' });
         const entries = inbox.newestFirst().filter((entry) => to === null || isTo(entry, to));
         const messages = entries.slice(0, Number(limit)).map(receivedJson);
-        return answer(
-          outgoing,
-          200,
-          'application/json',
-          `{"received":${inbox.received},"messages":[${messages.join(',')}]}`,
-        );
+        const body = `{"received":${inbox.received},"messages":[${messages.join(',')}]}`;
+        return answer(outgoing, 200, 'application/json', body);
       },
       DELETE(_incoming, outgoing) {
         inbox.clear();

@@ -12,7 +12,7 @@ import {
   type SandboxEvent,
 } from './form.ts';
 import { countIn } from './inbox.ts';
-import type { SandboxReports, SandboxSettings } from './options.ts';
+import { NO_REPORTS, type SandboxReports, type SandboxSettings } from './options.ts';
 import { chanceFor, planFeedback } from './reports.ts';
 import { toWebhookSettings, type WebhookOptions } from './webhook.ts';
 
@@ -157,20 +157,6 @@ export function createReporter(
     },
   };
 }
-
-const NO_REPORTS = {
-  webhook: null,
-  events: 0,
-  pending: 0,
-  acknowledged: 0,
-  givenUp: 0,
-  dropped: 0,
-  posts: 0,
-  retried: 0,
-  answers: {},
-  ends: {},
-  replies: 0,
-};
 
 export function reportsOf(reporter: ReturnType<typeof createReporter> | undefined): SandboxReports {
   return reporter?.counts() ?? NO_REPORTS;
