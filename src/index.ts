@@ -212,7 +212,6 @@ export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { AnyPlanFile, PlanFile, StandingPlan } from './plan/plan-file.ts';
 export type { ReportRecord } from './report/record.ts';
 export type { Sandbox, SandboxReports } from './sandbox/options.ts';
-export type { Echo as SandboxEcho, WebhookScheme as SandboxWebhookScheme } from './sandbox/webhook.ts';
 export type { CallerFile } from './schedule/callers.ts';
 export type { WorkerShown } from './send/list-workers.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';

@@ -2,10 +2,8 @@ import { basename, dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { DEFAULT_PROVIDER, examplesOf, readProvider } from '../campaign/read-provider.ts';
 import { problem, refuse } from '../errors.ts';
-import type { HmacScheme } from '../model.ts';
 import type { Sandbox } from '../sandbox/options.ts';
 import type { ProviderApi } from '../sandbox/provider-api.ts';
-import { ECHOES, WEBHOOK_SCHEMES } from '../sandbox/webhook.ts';
 import { checkNumbers, type OptionsOf, type OptionTable, PORT, present } from './options.ts';
 
 export const SANDBOX = {
@@ -104,12 +102,6 @@ export const SANDBOX_DELAYS = {
 export interface SandboxDelayOptions extends OptionsOf<typeof SANDBOX_DELAYS> {}
 
 export const SANDBOX_WEBHOOK = {
-  scheme: {
-    flag: '--webhook-scheme <scheme>',
-    says: 'how posts are signed (default: standard)',
-    choices: WEBHOOK_SCHEMES,
-  },
-  echo: { flag: '--echo <what>', says: 'what reports give back of a message (default: metadata)', choices: ECHOES },
   batch: { flag: '--batch <n>', says: 'most events in one post (default: 1)', range: [1, 1_000, 'whole'] },
   atOnce: { flag: '--at-once <n>', says: 'most posts at once (default: 4)', range: [1, 100, 'whole'] },
   retriesMs: {
@@ -129,10 +121,8 @@ export const SANDBOX_WEBHOOK = {
 export interface SandboxWebhookOptions extends OptionsOf<typeof SANDBOX_WEBHOOK> {
   /** Where events are posted, on this machine: `http://127.0.0.1:4011/webhooks`. */
   readonly url: string;
-  /** The key of the signature; `user:password` for `basic`, the token, the last part of the path. Default: none. */
+  /** The key of the signature (Standard Webhooks), in base64. Default: none, and posts are not signed. */
   readonly secret?: string;
-  /** Differences from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. Default: none. */
-  readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs'>>;
   /** How often each thing happens. Default: every message is sent and delivered. */
   readonly shares?: SandboxShareOptions;
   /** How long each step takes. Default: as each of them says. */
@@ -147,8 +137,6 @@ export interface SandboxWebhookOptions extends OptionsOf<typeof SANDBOX_WEBHOOK>
 export interface SandboxOptions extends OptionsOf<typeof SANDBOX> {
   /** The key that requests must carry in X-Api-Key: printable ASCII without spaces. Default: `sandbox`. */
   readonly apiKey?: string;
-  /** Loopback address to listen on; anything else is refused. Default: `127.0.0.1`. */
-  readonly host?: string;
   /** Stops it at once, as `close` does. Default: only `close` does. */
   readonly signal?: AbortSignal;
   /** Called with one line per request, addresses masked. Default: nothing is logged. */
@@ -164,8 +152,8 @@ export interface SandboxOptions extends OptionsOf<typeof SANDBOX> {
 /**
  * `handbill sandbox`: serves the messaging API on this machine, with scripted answers. Reachable from this machine only.
  *
- * @throws HandbillError exit 2 when the host is not a loopback address, the key is not allowed in a header, the file of
- *   devices is wrong, or the port or the receipts file is not available
+ * @throws HandbillError exit 2 when the key is not allowed in a header, the file of devices is wrong, or the port or the
+ *   receipts file is not available
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkNumbers(options, { ...SANDBOX, keep: { range: [0, 1e9, 'whole'] } });
@@ -183,7 +171,7 @@ async function providerOf(options: SandboxOptions): Promise<{ readonly api?: Pro
   }
   const idle = options.fields === 'any' ? 'fields' : options.webhook === undefined ? null : 'webhook';
   if (idle !== null) throw refuse(problem('usage', `With "provider", "${idle}" would do nothing.`));
-  const [{ createProviderApi }, { readAnswers, readExamples }] = await Promise.all([
+  const [{ createProviderApi }, { readExamples }] = await Promise.all([
     import('../sandbox/provider-api.ts'),
     import('../sandbox/read-examples.ts'),
   ]);
@@ -192,6 +180,6 @@ async function providerOf(options: SandboxOptions): Promise<{ readonly api?: Pro
   const read = await readProvider(isFile ? `./${basename(path)}` : name, dirname(path), process.cwd(), {});
   if ('diagnostics' in read) throw refuse(...read.diagnostics);
   const examples = readExamples(isFile ? path.replace(/(?:\.ya?ml)?$/, '.examples.yaml') : examplesOf(name));
-  const captured = answers === undefined ? null : readAnswers(answers);
-  return { api: await createProviderApi(read.provider, examples, captured) };
+  const captured = answers === undefined ? null : readExamples(answers).answers;
+  return { api: createProviderApi(read.provider, examples, captured) };
 }

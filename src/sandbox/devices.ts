@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
-import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { type Code, type Diagnostic, problem, refuse, thrownText } from '../errors.ts';
 import table from './endings.json' with { type: 'json' };
 import { bareNumber, byEnding, type ScriptedNumbers } from './endings.ts';
 
@@ -48,67 +48,59 @@ export const DEVICES: ReadonlyMap<string, Device> = new Map(
 export type Devices = ReadonlyMap<string, Device>;
 
 /** That of the file, else that of its ending; undefined: it takes every channel. */
-export function deviceOf(msisdn: string, devices: Devices, whose: ScriptedNumbers): Device | undefined {
-  const named = devices.size === 0 ? undefined : devices.get(bareNumber(msisdn));
-  return named ?? byEnding(DEVICES, msisdn, false, whose);
+export function deviceOf(address: string, devices: Devices, whose: ScriptedNumbers): Device | undefined {
+  return devices.get(bareNumber(address)) ?? byEnding(DEVICES, address, whose);
 }
 
 const NUMBER = /^(?:\+|00)?[1-9]\d{4,14}$/;
 const HINT = 'Write android or ios with a version, perhaps "without messaging app"; feature phone; or landline.';
 
-interface Row {
-  readonly record: Readonly<Partial<Record<string, string>>>;
-  readonly info: { readonly lines: number };
-}
-
 /** @throws HandbillError (exit 2) with all faults in the columns `msisdn` and `device`, each with its line */
 export function readDevices(path: string): Devices {
   const devices = new Map<string, Device>();
   const faults: Diagnostic[] = [];
-  for (const { record, info } of rowsOf(path)) {
-    const fault = (...[code, message, rest]: Parameters<typeof problem>): void => {
-      faults.push(problem(code, message, { at: { file: path, line: info.lines }, ...rest }));
-    };
+  const fault = (line: number, code: Code, message: string, hint?: string): void => {
+    faults.push(problem(code, message, { at: { file: path, line }, ...(hint !== undefined && { hint }) }));
+  };
+  const rows = rowsOf(path);
+  const columns = new Set(rows.flatMap(({ record }) => Object.keys(record)));
+  if (rows.length > 0 && !(columns.has('msisdn') && columns.has('device'))) {
+    fault(1, 'unknown-column', 'The first line must name the columns msisdn and device.');
+    throw refuse(...faults);
+  }
+  for (const { record, info } of rows) {
     const { msisdn = '', device = '' } = record;
     const bare = bareNumber(msisdn.replace(/[\s()-]/g, ''));
     const found = parseDevice(device);
-    if (!NUMBER.test(bare)) fault('invalid-address', `${JSON.stringify(msisdn)} is not an international number.`);
-    else if (found === undefined) {
-      fault('invalid-value', `${JSON.stringify(device)} is not a known device.`, { hint: HINT });
-    } else if (devices.has(bare)) fault('duplicate-address', 'This number already has a device.');
+    if (!NUMBER.test(bare)) {
+      fault(info.lines, 'invalid-address', `${JSON.stringify(msisdn)} is not an international number.`);
+    } else if (found === undefined) {
+      fault(info.lines, 'invalid-value', `${JSON.stringify(device)} is not a known device.`, HINT);
+    } else if (devices.has(bare)) fault(info.lines, 'duplicate-address', 'This number already has a device.');
     else devices.set(bare, found);
   }
   if (faults.length > 0) throw refuse(...faults);
   return devices;
 }
 
+type Row = { readonly record: Readonly<Partial<Record<string, string>>>; readonly info: { readonly lines: number } };
+
+const CSV = {
+  bom: true,
+  info: true,
+  columns: true,
+  trim: true,
+  skip_empty_lines: true,
+  relax_column_count: true,
+} as const;
+
 function rowsOf(path: string): Row[] {
-  const at = (line?: number): Pick<Diagnostic, 'at'> => ({
-    at: line === undefined ? { file: path } : { file: path, line },
-  });
   try {
-    return parse(readFileSync(path), {
-      bom: true,
-      info: true,
-      trim: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-      columns: (header: string[]): string[] => {
-        if (header.includes('msisdn') && header.includes('device')) return header;
-        throw refuse(problem('unknown-column', 'The first line must name the columns msisdn and device.', at(1)));
-      },
-    }) as unknown as Row[];
+    return parse(readFileSync(path), CSV) as unknown as Row[];
   } catch (error) {
-    if (error instanceof CsvError) {
-      throw refuse(
-        problem(
-          'csv-syntax',
-          `The list of devices is not CSV: ${error.message}.`,
-          at(Number(error['lines']) || undefined),
-        ),
-      );
-    }
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
-    throw refuse(problem('file-unreadable', `The list of devices cannot be read: ${error.message}.`, at()));
+    const isCsv = error instanceof CsvError;
+    const at = isCsv ? { file: path, line: Number(error['lines']) } : { file: path };
+    const message = `The list of devices cannot be read: ${thrownText(error)}.`;
+    throw refuse(problem(isCsv ? 'csv-syntax' : 'file-unreadable', message, { at }));
   }
 }

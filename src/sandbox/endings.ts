@@ -44,14 +44,9 @@ export interface Ending {
   readonly richOnly?: true;
 }
 
-const EXTRA_TITLES: Readonly<Record<number, string>> = {
-  499: 'Client Closed Request',
-  520: 'Web Server Returned an Unknown Error',
-};
-
-/** Also where Node.js has none. */
+/** Node.js has none of 499, 520 and 999. */
 export function statusTitle(code: number): string {
-  return STATUS_CODES[code] ?? EXTRA_TITLES[code] ?? 'Unknown Status';
+  return STATUS_CODES[code] ?? 'Unknown Status';
 }
 
 /** Whatever the order; undefined without any. */
@@ -66,32 +61,21 @@ const BY_DIGITS: ReadonlyMap<string, Ending> = new Map(ENDINGS.map((ending) => [
 /** Addresses that choose by their ending: those reserved for documentation, all, or none. */
 export type ScriptedNumbers = 'reserved' | 'all' | 'none';
 
-/** Ofcom reserves these for drama and documentation. A real list would stop at a 401: 7% of numbers end like one. */
-const RESERVED = /^(?:\+|00)?447700900\d{3}$/;
-/** The domains that RFC 2606 reserves for examples. */
-const TAGGED_EMAIL = /\+(?<digits>\d{3})@(?:(?<reserved>example\.(?:com|net|org))|[^@]*)$/;
-const TAGGED_CONTACT = /^(?<reserved>sandbox)?[^+]*\+(?<digits>\d{3})$/;
+/** The last three digits of a number, or the tag of an email address or contact (`zoe+404@example.com`). */
+const DIGITS = /^(?:(?:\+|00)?\d+(?<number>\d{3})|[^+]+\+(?<tag>\d{3})(?:@[^@]*)?)$/;
+/** Ofcom and RFC 2606 reserve these for documentation. A real list would stop at a 401: 7% of numbers end like one. */
+const RESERVED = /^(?:(?:\+|00)?447700900\d{3}|[^@]*@example\.(?:com|net|org)|sandbox[^@]*)$/;
 
-/** By the last three digits of a number, or the tag of an email address or contact (`zoe+404@example.com`). */
-export function byEnding<T>(
-  table: ReadonlyMap<string, T>,
-  address: string,
-  isContact: boolean,
-  whose: ScriptedNumbers,
-): T | undefined {
+export function byEnding<T>(table: ReadonlyMap<string, T>, address: string, whose: ScriptedNumbers): T | undefined {
   if (whose === 'none') return undefined;
-  if (isContact || address.includes('@')) {
-    const { digits, reserved } = (isContact ? TAGGED_CONTACT : TAGGED_EMAIL).exec(address)?.groups ?? {};
-    return digits !== undefined && (whose === 'all' || reserved !== undefined) ? table.get(digits) : undefined;
-  }
-  // The table first: most numbers end in no digits of it.
-  const found = table.get(address.slice(-3));
+  const { number, tag } = DIGITS.exec(address)?.groups ?? {};
+  const found = table.get(number ?? tag ?? '');
   return found !== undefined && (whose === 'all' || RESERVED.test(address)) ? found : undefined;
 }
 
 /** Undefined: the message is accepted, and chance decides about its reports. */
-export function endingOf(address: string, isContact: boolean, whose: ScriptedNumbers): Ending | undefined {
-  return byEnding(BY_DIGITS, address, isContact, whose);
+export function endingOf(address: string, whose: ScriptedNumbers): Ending | undefined {
+  return byEnding(BY_DIGITS, address, whose);
 }
 
 /** Without `+` or `00`, from any spelling. */

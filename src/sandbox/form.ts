@@ -3,8 +3,6 @@ import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from '
 import { capital } from '../util/words.ts';
 import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
-import type { KnownFields } from './options.ts';
-import type { Echo } from './webhook.ts';
 
 /* The only place that knows the names of the API's form: in messages, answers and events. */
 
@@ -15,7 +13,7 @@ export function readDescription(): { readonly components: object; readonly [key:
   return JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as { components: object };
 }
 
-interface MessageFault {
+export interface MessageFault {
   readonly detail: string;
   /** JSON pointer into the body, as a URI fragment. */
   readonly pointer: string;
@@ -33,22 +31,20 @@ export interface Message {
   readonly addressBook?: { readonly contacts: readonly { readonly id: string }[] };
 }
 
-export type MessageChecker = { readonly isMessage: (body: unknown) => body is Message; faults(): MessageFault[] };
-
 /** A schema of OpenAPI 3.1 is a JSON Schema 2020-12. Stops at the first fault: a body must not set the work. */
-export function compileMessageCheck(fields: KnownFields = 'known'): MessageChecker {
+export function compileMessageCheck(fields: 'known' | 'any' = 'known') {
   compiled[fields] ??= compile(fields);
   const validate = compiled[fields];
   return {
-    isMessage: (body): body is Message => validate(body),
+    isMessage: (body: unknown): body is Message => validate(body),
     faults: () => (validate.errors ?? []).map(toFault),
   };
 }
 
 /** Kept: each start of a sandbox needs one. */
-const compiled: Partial<Record<KnownFields, ValidateFunction>> = {};
+const compiled: Partial<Record<string, ValidateFunction>> = {};
 
-function compile(fields: KnownFields): ValidateFunction {
+function compile(fields: string): ValidateFunction {
   // Tests check the schemas themselves. That, and optimized code, took 80 ms of CPU of each `send` to the sandbox; this takes 18.
   const fast: Options = { meta: false, validateSchema: false, inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: true, strictTypes: true, strictRequired: true, strictTuples: true, ...fast });
@@ -57,7 +53,7 @@ function compile(fields: KnownFields): ValidateFunction {
   return ajv.compile(fields === 'any' ? ANY_FIELDS : { components, $ref: '#/components/schemas/Message' });
 }
 
-function toFault({ keyword, message, params, instancePath }: ErrorObject): MessageFault {
+export function toFault({ keyword, message, params, instancePath }: ErrorObject): MessageFault {
   const pointer = `#${instancePath}`;
   if (keyword === 'oneOf' && params['passingSchemas'] !== null)
     return { detail: 'must have one address only', pointer };
@@ -65,20 +61,25 @@ function toFault({ keyword, message, params, instancePath }: ErrorObject): Messa
   return { detail: `${message ?? keyword}${extra}`, pointer };
 }
 
-export function countOf(message: Message): number {
-  return (message.recipients?.length ?? 0) + (message.addressBook?.contacts.length ?? 0);
+export interface Recipient {
+  readonly field: 'msisdn' | 'email' | 'contact';
+  readonly address: string;
+  readonly metaData: Fields;
 }
 
-/** Counts positions as `addressesOf` does. */
-export function isContactAt(message: Message, position: number): boolean {
-  return position >= (message.recipients?.length ?? 0);
-}
-
-/** Recipients, then contact ids, in their order. */
-export function addressesOf(message: Message): string[] {
-  const inline = message.recipients?.map(addressOf) ?? [];
-  const contacts = message.addressBook?.contacts.map(({ id }) => id) ?? [];
-  return [...inline, ...contacts];
+/** Recipients, then contacts of the address book, in their order. */
+export function recipientsOf({ recipients = [], addressBook, metaData }: Message): Recipient[] {
+  const inline = recipients.map((recipient) => {
+    const address = addressOf(recipient);
+    const field = address.includes('@') ? ('email' as const) : ('msisdn' as const);
+    return { field, address, metaData: { ...objectOf(metaData), ...objectOf(recipient['metaData']) } };
+  });
+  const contacts = addressBook?.contacts.map(({ id }) => ({
+    field: 'contact' as const,
+    address: id,
+    metaData: objectOf(metaData),
+  }));
+  return [...inline, ...(contacts ?? [])];
 }
 
 /** In a known field, else the first text (where any field is taken). */
@@ -102,21 +103,20 @@ export const ACCEPTED = 202;
 export const NOT_A_MESSAGE = 422;
 export const UNSUPPORTED = { status: 422, code: 'channel-not-supported' } as const;
 
-/** One id, and an entry for each of several recipients. Without `JSON.stringify` for one: an id needs no escapes. */
-export function acceptedJson(id: string, message: Message, refusals: Refusals): string {
-  if (countOf(message) < 2) return `{"id":"${id}","status":"accepted"}`;
-  const recipients = addressesOf(message).map((address, i) => {
-    const field = isContactAt(message, i) ? 'contact' : address.includes('@') ? 'email' : 'msisdn';
+/** One id, and an entry for each of several recipients. */
+export function acceptedJson(id: string, recipients: readonly Recipient[], refusals: Refusals): string {
+  if (recipients.length === 1) return JSON.stringify({ id, status: 'accepted' });
+  const entries = recipients.map(({ field, address }, i) => {
     const refusal = refusals.get(i);
-    if (refusal === undefined) return { id: recipientId(id, message, i), [field]: address, status: 'accepted' };
+    if (refusal === undefined) return { id: recipientId(id, recipients, i), [field]: address, status: 'accepted' };
     return { [field]: address, status: 'rejected', error: { code: refusal.code, detail: refusal.detail } };
   });
   const all = refusals.size === recipients.length ? 'rejected' : 'partially-accepted';
-  return JSON.stringify({ id, status: refusals.size === 0 ? 'accepted' : all, recipients });
+  return JSON.stringify({ id, status: refusals.size === 0 ? 'accepted' : all, recipients: entries });
 }
 
-export function recipientId(id: string, message: Message, position: number): string {
-  return countOf(message) === 1 ? id : `${id}-${position + 1}`;
+export function recipientId(id: string, recipients: readonly Recipient[], position: number): string {
+  return recipients.length === 1 ? id : `${id}-${position + 1}`;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -134,19 +134,6 @@ export function problemJson(status: number, { code, ...rest }: Problem): string 
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
 
-export function metaDataOf(message: Message, position: number): Fields {
-  return { ...objectOf(message.metaData), ...objectOf(message.recipients?.[position]?.['metaData']) };
-}
-
-export function echoOf(echo: Echo, message: Message, position: number): Fields {
-  const metaData = metaDataOf(message, position);
-  const { text } = objectOf(message.body);
-  const reference = metaData['handbill'] ?? metaData['ref'];
-  if (echo === 'metadata') return Object.keys(metaData).length === 0 ? {} : { metaData };
-  if (echo === 'reference') return reference === undefined ? {} : { reference };
-  return echo === 'text' && typeof text === 'string' ? { text } : {};
-}
-
 function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
@@ -158,7 +145,7 @@ export interface SandboxEvent {
   /** Empty where the message has none. */
   readonly sender: string;
   readonly channel: string;
-  readonly echo: Fields;
+  readonly metaData: Fields;
   /** Ms since 1970. */
   readonly atMs: number;
   readonly what:
@@ -169,10 +156,18 @@ export interface SandboxEvent {
 
 /** An object for one event, `events` for several. */
 export function eventsJson(events: readonly SandboxEvent[]): string {
-  const written = events.map(({ what, messageId, to, sender, channel, echo, atMs }) => {
+  const written = events.map(({ what, messageId, to, sender, channel, metaData, atMs }) => {
     const timestamp = new Date(atMs).toISOString();
     if ('reply' in what) return { from: what.from, to: sender, text: what.reply, timestamp };
-    return { messageId, status: what.report, timestamp, error: what.error, to, channel, ...echo };
+    return {
+      messageId,
+      status: what.report,
+      timestamp,
+      error: what.error,
+      to,
+      channel,
+      ...(Object.keys(metaData).length > 0 && { metaData }),
+    };
   });
   return JSON.stringify(written.length === 1 ? written[0] : { events: written });
 }

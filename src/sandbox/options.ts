@@ -2,21 +2,18 @@ import type { ScriptedNumbers } from './endings.ts';
 import type { ProviderApi } from './provider-api.ts';
 import type { WebhookOptions } from './webhook.ts';
 
-/** `any`: as long as its recipients can be found. */
-export type KnownFields = 'known' | 'any';
-
 /** Their sentences and defaults: operations/sandbox.ts. */
 export interface SandboxSettings {
   readonly apiKey?: string;
   readonly port?: number;
-  readonly host?: string;
   readonly signal?: AbortSignal;
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
   readonly keep?: number;
   readonly receipts?: string;
   readonly latencyMs?: number;
   readonly scripts?: ScriptedNumbers;
-  readonly fields?: KnownFields;
+  /** `any`: as long as its recipients can be found. */
+  readonly fields?: 'known' | 'any';
   /** In place of the usual API. */
   readonly api?: ProviderApi;
   readonly devices?: string;
@@ -42,25 +39,27 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface SandboxReports {
+export type SandboxReports = Readonly<typeof NO_REPORTS>;
+
+export const NO_REPORTS = {
   /** Where events are posted, without a secret; null where none are. */
-  readonly webhook: string | null;
+  webhook: null as string | null,
   /** Reports and replies that were or will be posted, doubled ones twice: the sum of the next three. */
-  readonly events: number;
+  events: 0,
   /** Events that are neither acknowledged nor given up. */
-  readonly pending: number;
-  readonly acknowledged: number;
-  readonly givenUp: number;
+  pending: 0,
+  acknowledged: 0,
+  givenUp: 0,
   /** Events that are never posted, because too many waited. */
-  readonly dropped: number;
+  dropped: 0,
   /** Posts that were made, repeated ones too. */
-  readonly posts: number;
+  posts: 0,
   /** Those of them that repeat one that was not answered 200. */
-  readonly retried: number;
+  retried: 0,
   /** How often each status was answered; `none` counts broken connections and silence. */
-  readonly answers: Readonly<Record<string, number>>;
+  answers: {} as Readonly<Record<string, number>>,
   /** How messages end, when all of their events have come: how many of each. `none` has no report at all. */
-  readonly ends: Readonly<Record<string, number>>;
+  ends: {} as Readonly<Record<string, number>>,
   /** Replies, doubled ones once. */
-  readonly replies: number;
-}
+  replies: 0,
+};

@@ -1,4 +1,4 @@
-import type { ValidateFunction } from 'ajv';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { createAddressReader, fieldsOf } from '../providers/addresses.ts';
 import type { AddressForm, Provider, RequestFile } from '../providers/provider.ts';
 import type { Word } from '../providers/rules.ts';
@@ -6,6 +6,7 @@ import { piecesOf } from '../providers/text.ts';
 import { escapePattern } from '../util/escape.ts';
 import { isList, isMapping, type Json, type JsonObject, parseJson } from '../util/json.ts';
 import { bareNumber } from './endings.ts';
+import { toFault } from './form.ts';
 
 /** An answer of the API, as `NAME.examples.yaml` has it. */
 export interface AnswerExample {
@@ -24,47 +25,28 @@ export interface AnswerExample {
 export interface ProviderExamples {
   /** JSON Schema of the bodies that the API takes, from its published description. */
   readonly accepts?: JsonObject;
-  readonly requests: readonly { readonly recipients: readonly { readonly to: string; readonly reference: string }[] }[];
+  readonly requests?: readonly {
+    readonly recipients: readonly { readonly to: string; readonly reference: string }[];
+  }[];
   readonly answers: readonly AnswerExample[];
 }
 
-/** A request that the API takes. */
-export interface ProviderRequest {
-  /** In the form of the ledger. */
+/** `to` is in the form of the ledger. */
+type ProviderRequest = {
   readonly to: readonly string[];
   readonly references: readonly string[];
   readonly form: RequestFile;
-}
+};
 
-/** The API of a provider file: what it takes, and what it answers. */
-export interface ProviderApi {
-  /** Most recipients of a request. */
-  readonly recipients: number;
-  /** `/2010-04-01/Accounts/{var.account}/Messages.json` */
-  readonly operations: readonly string[];
-  /** @param url - path and query */
-  read(
-    url: string,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-    body: string,
-  ): ProviderRequest | { readonly status: number; readonly detail: string };
-  /** The status of the example for an ending that is a status; null: answers are captured. */
-  statusFor(ending: number): number | null;
-  /**
-   * @param words - by recipient
-   * @param status - of the examples that fit, one like this is taken
-   * @param id - of the message, where it is taken
-   */
-  answer(words: readonly Word[], status: number, request: ProviderRequest, id: string): ReturnType<typeof written>;
-}
+export type ProviderApi = ReturnType<typeof createProviderApi>;
 
 /** @param captured - are given one after another, without regard to recipients; null: the examples answer */
-export async function createProviderApi(
+export function createProviderApi(
   provider: Provider,
   examples: ProviderExamples,
   captured: readonly AnswerExample[] | null,
-): Promise<ProviderApi> {
-  const check = examples.accepts === undefined ? null : await compileCheck(examples.accepts);
+) {
+  const check = examples.accepts === undefined ? null : compileCheck(examples.accepts);
   const forms = provider.requests.map((form) => {
     const kind = addressOf(provider, form);
     const url = (form.url ?? provider.url).replace(/^(?:https?:\/\/[^/]*|\{baseUrl\})/, '');
@@ -82,7 +64,12 @@ export async function createProviderApi(
   return {
     recipients: provider.limits.recipients,
     operations,
-    read(url, headers, body) {
+    /** @param url - path and query */
+    read(
+      url: string,
+      headers: Readonly<Record<string, string | string[] | undefined>>,
+      body: string,
+    ): ProviderRequest | { readonly status: number; readonly detail: string } {
       const there = forms.filter(({ pattern }) => pattern.test(url));
       const [first] = there;
       if (first === undefined)
@@ -93,18 +80,28 @@ export async function createProviderApi(
       const typed = there.filter(({ contentType }) => contentType === sent);
       if (typed.length === 0) return { status: 415, detail: `The body must be ${first.contentType}.` };
       const document = 'json' in first.form.body ? parseJson(body) : fieldsOf(body);
-      const fault = check?.(document) === false ? faultOf(check) : null;
-      if (fault !== null) return { status: 400, detail: `${provider.title} does not take this body: ${fault}.` };
+      if (check?.(document) === false) {
+        // Where several forms are possible, the fault that is deepest in the body is in the one that fits best.
+        const faults = (check.errors ?? []).map(toFault);
+        const [deepest] = faults.toSorted((one, other) => other.pointer.length - one.pointer.length);
+        return {
+          status: 400,
+          detail: `${provider.title} does not take this body: ${deepest?.pointer} ${deepest?.detail}.`,
+        };
+      }
       for (const { form, addressesIn } of typed) {
         const to = addressesIn(body);
         if (to.length > 0) return { to, references: referencesIn(document), form };
       }
       return { status: 400, detail: 'The body has no recipient.' };
     },
-    statusFor(ending) {
+    /** The status of the example for an ending that is a status; null: answers are captured. */
+    statusFor(ending: number): number | null {
       return captured === null ? exampleFor([wordBy(ending)], ending, examples.answers).status : null;
     },
-    answer(words, status, request, id) {
+    /** @param words - by recipient
+     * @param status - of the examples that fit, one like this is taken */
+    answer(words: readonly Word[], status: number, request: ProviderRequest, id: string) {
       if (captured !== null) {
         played += 1;
         return written(captured[(played - 1) % captured.length] ?? NO_ANSWER, null);
@@ -116,18 +113,9 @@ export async function createProviderApi(
   };
 }
 
-/** Stops at the first fault. A schema of the examples is checked by their test. */
-async function compileCheck(schema: JsonObject): Promise<ValidateFunction> {
-  const { Ajv } = await import('ajv');
-  return new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
-}
-
-/** The fault that is deepest in the body: where several forms are possible, it is in the one that fits best. */
-function faultOf({ errors }: ValidateFunction): string {
-  const byDepth = (errors ?? []).toSorted((one, other) => other.instancePath.length - one.instancePath.length);
-  const [{ instancePath = '', message = 'it is wrong', params = {} } = {}] = byDepth;
-  const extra = 'additionalProperty' in params ? ` (${String(params['additionalProperty'])})` : '';
-  return `${instancePath === '' ? 'the body' : instancePath} ${message}${extra}`;
+/** A schema of the examples is checked by their test. */
+function compileCheck(schema: JsonObject): ValidateFunction {
+  return new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema);
 }
 
 function addressOf({ channels }: Provider, form: RequestFile): AddressForm {
@@ -185,15 +173,12 @@ function exampleFor(words: readonly Word[], status: number, answers: readonly An
     return exact ?? same.find((one) => kindOf(one.status) === kindOf(status)) ?? same[0];
   };
   const [word = 'accepted', ...others] = new Set(words);
-  const mixed = several.find(({ then }) => isList(then) && isSame(then, words));
+  const setOf = (some: readonly Word[]): string => [...new Set(some)].toSorted().join();
+  const mixed = several.find(({ then }) => isList(then) && setOf(then) === setOf(words));
   if (words.length > 1 && mixed !== undefined) return mixed;
   if (others.length > 0) return sameOf(several, 'split') ?? { status: PLAIN.refused };
   const instead = REFUSALS.has(word) ? 'refused' : word;
   return sameOf(single, word) ?? sameOf(single, instead) ?? { status: PLAIN[word] };
-}
-
-function isSame(one: readonly Word[], other: readonly Word[]): boolean {
-  return one.every((word) => other.includes(word)) && other.every((word) => one.includes(word));
 }
 
 function written({ status, headers = {}, body, text }: AnswerExample, fill: ((text: string) => string) | null) {
@@ -206,7 +191,7 @@ function written({ status, headers = {}, body, text }: AnswerExample, fill: ((te
 function filled(
   text: string,
   { recipients, then, messageId }: AnswerExample,
-  { requests }: ProviderExamples,
+  { requests = [] }: ProviderExamples,
   words: readonly Word[],
   { to, references }: ProviderRequest,
   id: string,

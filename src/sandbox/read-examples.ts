@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { problem, refuse, thrownText } from '../errors.ts';
-import type { AnswerExample, ProviderExamples } from './provider-api.ts';
+import type { ProviderExamples } from './provider-api.ts';
 import SHAPE from './provider-examples.json' with { type: 'json' };
 
 /**
@@ -10,16 +10,6 @@ import SHAPE from './provider-examples.json' with { type: 'json' };
  * @throws HandbillError (exit 2) where the file cannot be read, or is wrong
  */
 export function readExamples(path: string): ProviderExamples {
-  return read(path, SHAPE) as ProviderExamples;
-}
-
-/** @throws HandbillError (exit 2) where the file cannot be read, or is wrong */
-export function readAnswers(path: string): readonly AnswerExample[] {
-  const { answers } = read(path, { ...SHAPE, required: ['answers'] }) as Pick<ProviderExamples, 'answers'>;
-  return answers;
-}
-
-function read(path: string, shape: object): unknown {
   const fail = (code: 'file-unreadable' | 'invalid-value', what: string): never => {
     const hint = 'docs/sandbox.md says how examples are written.';
     throw refuse(problem(code, `The examples ${what}`, { at: { file: path }, hint }));
@@ -31,6 +21,6 @@ function read(path: string, shape: object): unknown {
     return fail('file-unreadable', `cannot be read: ${thrownText(error)}`);
   }
   const ajv = new Ajv({ strict: true, allErrors: true });
-  if (ajv.validate(shape, value)) return value;
+  if (ajv.validate<ProviderExamples>(SHAPE, value)) return value;
   return fail('invalid-value', `are wrong: ${ajv.errorsText(ajv.errors, { dataVar: '' })}.`);
 }

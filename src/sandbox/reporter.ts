@@ -1,39 +1,20 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { Pool } from 'undici';
-import { endingOf, endOf, type ScriptedNumbers } from './endings.ts';
+import { endingOf, endOf } from './endings.ts';
 import {
-  addressesOf,
-  echoOf,
   eventsJson,
-  isContactAt,
   type Message,
-  metaDataOf,
+  type Recipient,
   type Refusals,
   recipientId,
+  recipientsOf,
   type SandboxEvent,
 } from './form.ts';
 import { countIn } from './inbox.ts';
-import type { SandboxReports } from './options.ts';
+import { NO_REPORTS, type SandboxReports, type SandboxSettings } from './options.ts';
 import { chanceFor, planFeedback } from './reports.ts';
-import type { WebhookSettings } from './webhook.ts';
-
-export interface Reporter {
-  /** For recipients that are not refused. Wait for the result before the answer; undefined: no need to wait. */
-  follow(id: string, message: Message, refusals: Refusals): Promise<unknown> | undefined;
-  counts(): SandboxReports;
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface ReporterNeeds {
-  readonly scripts: ScriptedNumbers;
-  /** Milliseconds that the sandbox waits before each answer, from which the delays of reports count. */
-  readonly latencyMs: number;
-  readonly nextId: () => string;
-  readonly now: () => number;
-  readonly log: ((line: string) => void) | undefined;
-}
+import { toWebhookSettings, type WebhookOptions } from './webhook.ts';
 
 /** With batches, what is due within this time goes together: events seldom come in the same millisecond. */
 const GATHER_MS = 50;
@@ -42,15 +23,23 @@ const GATHER_MS = 50;
  * Posts reports and replies when they are due, and again until they are acknowledged or given up. Only 200 acknowledges,
  * as in some APIs. At most `atOnce` posts are in flight; those that come before an answer do not wait in line.
  */
-export function createReporter(settings: WebhookSettings, needs: ReporterNeeds): Reporter {
+export function createReporter(
+  options: WebhookOptions,
+  {
+    scripts,
+    latencyMs,
+    now,
+    log,
+  }: Pick<SandboxSettings, 'log'> & Required<Pick<SandboxSettings, 'scripts' | 'latencyMs' | 'now'>>,
+) {
+  const settings = toWebhookSettings(options);
   const { origin, path, atOnce, batch, retriesMs, timeoutMs } = settings;
   // A post is ended by its own clock, which bounds drips too.
   const pool = new Pool(origin, { connections: atOnce, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const limit = pLimit(atOnce);
-  const sign = signerOf(settings);
   const ends: Record<string, number> = {};
   const answers: Record<string, number> = {};
-  const count = { events: 0, dropped: 0, replies: 0, pending: 0, acknowledged: 0, givenUp: 0, posts: 0, retried: 0 };
+  const count = { ...NO_REPORTS };
   let gathered: SandboxEvent[] = [];
   let waiters: (() => void)[] = [];
   let isClosed = false;
@@ -67,7 +56,7 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
   }
 
   /** A repeated post has its old id. */
-  async function post(events: readonly SandboxEvent[], id = needs.nextId(), attempt = 1): Promise<void> {
+  async function post(events: readonly SandboxEvent[], id = `evt_${randomUUID()}`, attempt = 1): Promise<void> {
     if (isClosed) return;
     count.posts += 1;
     if (attempt > 1) count.retried += 1;
@@ -77,7 +66,7 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
     if (status === 200) count.acknowledged += events.length;
     else {
       const waitMs = retriesMs[attempt - 1];
-      needs.log?.(lineOf(events.length, attempt, status, waitMs));
+      log?.(lineOf(events.length, attempt, status, waitMs));
       if (waitMs !== undefined) return after(waitMs, () => void limit(post, events, id, attempt + 1));
       count.givenUp += events.length;
     }
@@ -87,7 +76,7 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
 
   /** Undefined where no answer came in time. */
   async function statusOf(id: string, body: string): Promise<number | undefined> {
-    const headers = { 'content-type': 'application/json', ...sign(id, needs.now(), body) };
+    const headers = { 'content-type': 'application/json', ...sign(settings.secret, id, now(), body) };
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await pool.request({ method: 'POST', path, headers, body, signal });
@@ -111,10 +100,11 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
   }
 
   /** Drops events if too many wait; returns the posts that come before the answer. */
-  function followOne(id: string, message: Message, to: string, position: number): Promise<void>[] {
+  function followOne(messageId: string, message: Message, recipient: Recipient): Promise<void>[] {
     const { channel, from } = message;
-    const about = `${channel}\n${to}\n${JSON.stringify(metaDataOf(message, position))}`;
-    const ending = endingOf(to, isContactAt(message, position), needs.scripts);
+    const { address: to, metaData } = recipient;
+    const about = `${channel}\n${to}\n${JSON.stringify(metaData)}`;
+    const ending = endingOf(to, scripts);
     const timed = planFeedback(ending, to, channel, settings, chanceFor(settings.seed, about));
     if (count.pending + timed.length > settings.maxWaiting) {
       count.dropped += timed.length;
@@ -127,34 +117,49 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
     count.pending += timed.length;
     count.replies += whats.size - reports.length;
     const subject = {
-      messageId: recipientId(id, message, position),
+      messageId,
       to,
       sender: typeof from === 'string' ? from : '',
       channel,
-      echo: echoOf(settings.echo, message, position),
+      metaData,
     };
-    const nowMs = needs.now();
+    const nowMs = now();
     return timed.flatMap(({ what, happenedMs, postedMs }) => {
       const event = { ...subject, what, atMs: nowMs + happenedMs };
       if (postedMs === undefined) return [post([event])];
-      after(needs.latencyMs + postedMs, () => gather(event));
+      after(latencyMs + postedMs, () => gather(event));
       return [];
     });
   }
 
   return {
-    follow(id, message, refusals) {
-      const early = addressesOf(message).flatMap((to, i) => (refusals.has(i) ? [] : followOne(id, message, to, i)));
-      return early.length === 0 ? undefined : Promise.all(early);
+    /** For recipients that are not refused. Wait for the result before the answer: some events come before it. */
+    async follow(id: string, message: Message, refusals: Refusals): Promise<void> {
+      const recipients = recipientsOf(message);
+      const early = recipients.flatMap((recipient, i) =>
+        refusals.has(i) ? [] : followOne(recipientId(id, recipients, i), message, recipient),
+      );
+      await Promise.all(early);
     },
-    counts: () => ({ webhook: settings.shownUrl, ...count, ends: sorted(ends), answers: sorted(answers) }),
-    settled: () => (isClosed || count.pending === 0 ? Promise.resolve() : new Promise((wait) => waiters.push(wait))),
-    async close() {
+    counts: (): SandboxReports => ({
+      ...count,
+      webhook: settings.shownUrl,
+      ends: sorted(ends),
+      answers: sorted(answers),
+    }),
+    settled: async (): Promise<void> => {
+      if (!isClosed && count.pending > 0) await new Promise<void>((wait) => waiters.push(wait));
+    },
+    async close(): Promise<void> {
       isClosed = true;
       wake();
       await pool.destroy();
     },
   };
+}
+
+export function reportsOf(reporter: ReturnType<typeof createReporter> | undefined): SandboxReports {
+  return reporter?.counts() ?? NO_REPORTS;
 }
 
 export function sorted(counts: Readonly<Record<string, number>>): Record<string, number> {
@@ -167,33 +172,11 @@ function lineOf(events: number, attempt: number, status: number | undefined, wai
   return `${what}: ${status === undefined ? 'no answer' : `answered ${status}`}, ${next}`;
 }
 
-/** The id stays the same when a post is repeated, the time does not. */
-type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
-
-export function signerOf({ scheme, secret, hmac }: Pick<WebhookSettings, 'scheme' | 'secret' | 'hmac'>): Sign {
+/** Standard Webhooks. The id stays the same when a post is repeated, the time does not. Without a secret: no headers. */
+export function sign(secret: string, id: string, nowMs: number, body: string): Readonly<Record<string, string>> {
+  if (secret === '') return {};
+  const timestamp = String(Math.floor(nowMs / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return (id, nowMs, body) => {
-    const timestamp = String(Math.floor(nowMs / 1000));
-    switch (scheme) {
-      case 'standard': {
-        const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-        return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-      }
-      case 'hmac': {
-        const values: Readonly<Record<string, string>> = { id, timestamp, body };
-        const signed = hmac.signed.replace(/\{(id|timestamp|body)\}/g, (_all, name: string) => values[name] ?? '');
-        return {
-          [hmac.header]: hmac.prefix + createHmac(hmac.algorithm, secret).update(signed).digest(hmac.encoding),
-          ...(hmac.timestampHeader === null ? {} : { [hmac.timestampHeader]: timestamp }),
-          ...(hmac.idHeader === null ? {} : { [hmac.idHeader]: id }),
-        };
-      }
-      case 'basic':
-        return { authorization: `Basic ${Buffer.from(secret).toString('base64')}` };
-      case 'bearer':
-        return { authorization: `Bearer ${secret}` };
-      default:
-        return {};
-    }
-  };
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { capital } from '../util/words.ts';
 import type { Ending, ReportWord } from './endings.ts';
 import { bareNumber } from './endings.ts';
 import type { SandboxEvent } from './form.ts';
@@ -35,14 +36,6 @@ function respell(address: string, chance: Chance): string {
   return /^\d+$/.test(digits) ? spelling : address;
 }
 
-const DETAILS: Readonly<Record<string, string>> = {
-  'absent-subscriber': 'The handset could not be reached in time.',
-  'network-error': 'The network could not carry the message.',
-  blocked: 'The network refused the message.',
-  'unknown-subscriber': 'The number is not in use.',
-  'opted-out': 'The recipient has opted out.',
-};
-
 const USUAL_ERRORS: Readonly<Partial<Record<ReportWord, string>>> = {
   expired: 'absent-subscriber',
   failed: 'network-error',
@@ -58,8 +51,7 @@ function reportOf(report: ReportWord, channel: string, given?: string): What {
   const unreachable = isForEveryPhone(channel) ? 'unknown-subscriber' : 'channel-not-supported';
   const code = given ?? (report === 'undeliverable' ? unreachable : USUAL_ERRORS[report]);
   if (code === undefined) return { report };
-  const detail = DETAILS[code] ?? `The recipient cannot receive ${channel}: channel not supported.`;
-  return { report, error: { code, detail } };
+  return { report, error: { code, detail: `${capital(code.replaceAll('-', ' '))}: ${channel}.` } };
 }
 
 function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): readonly What[] {

@@ -104,7 +104,7 @@ describe('the addresses of the examples belong to no person', () => {
 it('only the numbers that are meant to play a script or to be a device do', () => {
   const played = examples.flatMap((example) =>
     [...new Set(numbersOf(example))].flatMap((number) => {
-      const means = endingOf(number, false, 'reserved')?.digits ?? deviceOf(number, new Map(), 'reserved')?.label;
+      const means = endingOf(number, 'reserved')?.digits ?? deviceOf(number, new Map(), 'reserved')?.label;
       return means === undefined ? [] : [`${example.folder} ${means}`];
     }),
   );

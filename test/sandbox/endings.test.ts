@@ -144,7 +144,7 @@ describe('whose numbers choose', () => {
     ['+12025550199', 'all', undefined],
     ['+447700900500', 'none', undefined],
   ] as const)('%s with %s: %s', (msisdn, whose, digits) => {
-    expect(endingOf(msisdn, false, whose)?.digits).toBe(digits);
+    expect(endingOf(msisdn, whose)?.digits).toBe(digits);
   });
 
   it('accepts real numbers that end like a status', async () => {

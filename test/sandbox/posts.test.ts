@@ -155,41 +155,35 @@ describe('close', () => {
 
 describe('GET /sandbox/reports', () => {
   it('says what was posted and what waits', async () => {
-    await withWebhook(
-      { webhook: { ...ONE, scheme: 'path', secret: 'hidden-0123456789' } },
-      async (sandbox, receiver) => {
-        await send(sandbox, 'SMS', NUMBER);
-        const counts = async (): Promise<SandboxReports> =>
-          (await (await fetch(`${sandbox.url}/sandbox/reports`)).json()) as SandboxReports;
-        const before = await counts();
-        while ((await counts()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-        expect(await counts()).toEqual({
-          webhook: receiver.url,
-          events: 1,
-          pending: 0,
-          acknowledged: 1,
-          givenUp: 0,
-          dropped: 0,
-          posts: 1,
-          retried: 0,
-          answers: { 200: 1 },
-          ends: { delivered: 1 },
-          replies: 0,
-        });
-        expect(before.events).toBe(1);
-        const text = await (await fetch(`${sandbox.url}/sandbox`)).text();
-        expect(text).toContain(`Events for ${receiver.url}: 1, acknowledged 1, given up 0, pending 0.`);
-        expect(text).not.toContain('hidden');
-        const json = await (await fetch(`${sandbox.url}/sandbox`, { headers: { accept: 'application/json' } })).json();
-        expect(json).toMatchObject({ reports: { acknowledged: 1 } });
-      },
-    );
+    await withWebhook({ webhook: { ...ONE, secret: 'hidden00' } }, async (sandbox, receiver) => {
+      await send(sandbox, 'SMS', NUMBER);
+      const counts = async (): Promise<SandboxReports> =>
+        (await (await fetch(`${sandbox.url}/sandbox/reports`)).json()) as SandboxReports;
+      const before = await counts();
+      while ((await counts()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await counts()).toEqual({
+        webhook: receiver.url,
+        events: 1,
+        pending: 0,
+        acknowledged: 1,
+        givenUp: 0,
+        dropped: 0,
+        posts: 1,
+        retried: 0,
+        answers: { 200: 1 },
+        ends: { delivered: 1 },
+        replies: 0,
+      });
+      expect(before.events).toBe(1);
+      const text = await (await fetch(`${sandbox.url}/sandbox`)).text();
+      expect(JSON.parse(text)).toMatchObject({ reports: { webhook: receiver.url, acknowledged: 1 } });
+      expect(text).not.toContain('hidden');
+    });
   });
 
   it('says nothing came back without a webhook, and takes only GET', async () => {
     await withSandbox({}, async (sandbox) => {
       expect(await (await fetch(`${sandbox.url}/sandbox/reports`)).json()).toMatchObject({ webhook: null, pending: 0 });
-      expect(await (await fetch(`${sandbox.url}/sandbox`)).text()).not.toContain('Events for');
       expect((await fetch(`${sandbox.url}/sandbox/reports`, { method: 'POST' })).status).toBe(405);
     });
   });
@@ -198,28 +192,20 @@ describe('GET /sandbox/reports', () => {
 describe('is refused before anything starts', () => {
   const url = 'http://127.0.0.1:4011/webhooks';
   test.each<[label: string, webhook: WebhookOptions, message: RegExp]>([
-    ['another machine', { url: 'http://example.com/webhooks', scheme: 'none' }, /posts to this machine only/],
-    [
-      'a name that looks like this machine',
-      { url: 'http://127.0.0.1.example.com/', scheme: 'none' },
-      /this machine only/,
-    ],
-    ['all addresses', { url: 'http://0.0.0.0:4011/', scheme: 'none' }, /this machine only/],
-    ['a network', { url: 'http://10.0.0.1/', scheme: 'none' }, /this machine only/],
-    ['another protocol', { url: 'https://127.0.0.1/', scheme: 'none' }, /begins with http/],
-    ['no URL', { url: '127.0.0.1:4011', scheme: 'none' }, /begins with http|not a URL/],
-    ['a password in the URL', { url: 'http://a:b@127.0.0.1/', scheme: 'none' }, /user and password/],
-    ['no secret', { url }, /The scheme standard needs a secret/],
+    ['another machine', { url: 'http://example.com/webhooks' }, /posts to this machine only/],
+    ['a name that looks like this machine', { url: 'http://127.0.0.1.example.com/' }, /this machine only/],
+    ['all addresses', { url: 'http://0.0.0.0:4011/' }, /this machine only/],
+    ['a network', { url: 'http://10.0.0.1/' }, /this machine only/],
+    ['another protocol', { url: 'https://127.0.0.1/' }, /by http:/],
+    ['no URL', { url: '127.0.0.1:4011' }, /by http:/],
+    ['a password in the URL', { url: 'http://a:b@127.0.0.1/' }, /without user and password/],
     ['a secret that is not base64', { url, secret: 'whsec_!!!' }, /base64/],
     ['an empty secret', { url, secret: 'whsec_' }, /base64/],
-    ['no password', { url, scheme: 'basic', secret: 'user' }, /user:password/],
-    ['a token of two lines', { url, scheme: 'bearer', secret: 'a\nb' }, /printable ASCII/],
-    ['a path in a path', { url, scheme: 'path', secret: '../a' }, /letters, digits/],
-    ['a share of more than all', { url, scheme: 'none', shares: { late: 1.5 } }, /share late/],
-    ['no share', { url, scheme: 'none', shares: { late: Number.NaN } }, /share late/],
-    ['ends of more than all', { url, scheme: 'none', shares: { delivered: 0.9, failed: 0.2 } }, /sum up/],
-    ['more than all without delivered', { url, scheme: 'none', shares: { expired: 0.9, failed: 0.2 } }, /sum up/],
-    ['replies of more than all', { url, scheme: 'none', shares: { stop: 0.9, reply: 0.2 } }, /reply and stop/],
+    ['a share of more than all', { url, shares: { late: 1.5 } }, /share late/],
+    ['no share', { url, shares: { late: Number.NaN } }, /share late/],
+    ['ends of more than all', { url, shares: { delivered: 0.9, failed: 0.2 } }, /sum up/],
+    ['more than all without delivered', { url, shares: { expired: 0.9, failed: 0.2 } }, /sum up/],
+    ['replies of more than all', { url, shares: { stop: 0.9, reply: 0.2 } }, /reply and stop/],
   ])('%s', async (_label, webhook, message) => {
     const error: unknown = await startSandbox({ apiKey: 'test-key', webhook }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(HandbillError);

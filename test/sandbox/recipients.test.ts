@@ -8,8 +8,7 @@ const RCS = { channel: 'RCS' };
 
 async function listed(sandbox: Sandbox): Promise<{ accepted: number; newest: Received }> {
   const { messages } = (await (await fetch(`${sandbox.url}/sandbox/messages`)).json()) as { messages: Received[] };
-  const headers = { accept: 'application/json' };
-  const { accepted } = (await (await fetch(`${sandbox.url}/sandbox`, { headers })).json()) as { accepted: number };
+  const { accepted } = (await (await fetch(`${sandbox.url}/sandbox`)).json()) as { accepted: number };
   const [newest] = messages;
   if (newest === undefined) throw new Error('nothing was received');
   return { accepted, newest };
@@ -76,7 +75,7 @@ describe('each recipient is judged by itself', () => {
 
   it('contacts too', async () => {
     await withSandbox({}, async (sandbox) => {
-      const contacts = [{ id: 'c"1' }, { id: 'sandbox-7+404' }, { id: 'c7+404' }];
+      const contacts = [{ id: 'c"1' }, { id: 'sandbox-7+404' }, { id: 'c7+404' }, { id: 'sandbox-8+801' }];
       const { json } = await post(sandbox, { channel: 'SMS', body: { text: 'x' }, addressBook: { contacts } });
       expect(json).toMatchObject({
         status: 'partially-accepted',
@@ -84,6 +83,7 @@ describe('each recipient is judged by itself', () => {
           { contact: 'c"1', status: 'accepted' },
           { contact: 'sandbox-7+404', status: 'rejected', error: { code: 'not-found' } },
           { contact: 'c7+404', status: 'accepted' },
+          { contact: 'sandbox-8+801', status: 'rejected', error: { code: 'channel-not-supported' } },
         ],
       });
     });

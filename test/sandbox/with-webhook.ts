@@ -24,7 +24,6 @@ export async function withWebhook(
   const receiver = await startReceiver(start.manner ?? MANNERS.well);
   const webhook: WebhookOptions = {
     url: receiver.url,
-    scheme: start.webhook?.secret === undefined ? 'none' : 'standard',
     delaysMs: QUICK,
     retriesMs: [5, 10],
     atOnce: 1,

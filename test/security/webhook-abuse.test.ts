@@ -120,7 +120,7 @@ it('a text that is one of the words suppresses its sender, however it is written
 
 describe('the sandbox is only for this machine (S33)', () => {
   it('another Host is answered 421, nothing carries CORS, and what is bound is shown (S33)', async () => {
-    const webhook = { url: 'http://127.0.0.1:9/x', scheme: 'none' } as const;
+    const webhook = { url: 'http://127.0.0.1:9/x' };
     const sandbox = await startSandbox({ port: 0, apiKey: 'k', webhook });
     onTestFinished(() => sandbox.close());
     expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -135,7 +135,7 @@ describe('the sandbox is only for this machine (S33)', () => {
   it.each(['http://203.0.113.5/x', 'http://evil.example/x', 'https://127.0.0.1/x', 'http://a:b@127.0.0.1/x'])(
     'it posts events only to this machine, not to %s (S33)',
     async (url) => {
-      const starting = startSandbox({ port: 0, apiKey: 'k', webhook: { url, scheme: 'none' } });
+      const starting = startSandbox({ port: 0, apiKey: 'k', webhook: { url } });
       await expect(starting).rejects.toMatchObject({ exit: 2 });
     },
   );

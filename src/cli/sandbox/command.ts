@@ -31,21 +31,13 @@ const DELAYS = {
   lateBy: SANDBOX_DELAYS.late,
 } as const satisfies OptionTable;
 
-const { scheme: SCHEME, ...POSTS } = SANDBOX_WEBHOOK;
-
 /** Without a webhook no events are posted, so these would do nothing. */
 const IDLE = {
-  scheme: SCHEME,
   secretEnv: { flag: '--webhook-secret-env <name>', says: 'variable that holds the secret' },
   secretFile: { flag: '--webhook-secret-file <file>', says: 'private file that holds the secret' },
-  header: {
-    flag: '--webhook-header <name>',
-    says: 'header of the scheme hmac (default: X-Hub-Signature-256)',
-  },
-  prefix: { flag: '--webhook-prefix <text>', says: 'the text before the signature there (default: sha256=)' },
   ...SANDBOX_SHARES,
   ...DELAYS,
-  ...POSTS,
+  ...SANDBOX_WEBHOOK,
 } as const satisfies OptionTable;
 
 export const REPORTING = {
@@ -118,7 +110,7 @@ export async function webhookOptions(
   flags: Reporting,
   context: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<SandboxWebhookOptions | undefined> {
-  const { webhook: url, scheme, header, prefix } = flags;
+  const { webhook: url } = flags;
   if (url === undefined) {
     const idle = namesOf(IDLE).filter((name) => flags[name] !== undefined);
     if (idle.length === 0) return undefined;
@@ -129,11 +121,10 @@ export async function webhookOptions(
   const delays = { sent: flags.sentAfter, delivered: flags.deliveredAfter, read: flags.readAfter };
   return {
     url,
-    ...present({ scheme, secret: await secretOf(flags, context) }),
-    hmac: present({ header: header?.toLowerCase(), prefix }),
+    ...present({ secret: await secretOf(flags, context) }),
     shares: given(flags, ...namesOf(SANDBOX_SHARES)),
     delaysMs: present({ ...delays, reply: flags.replyAfter, late: flags.lateBy }),
-    ...given(flags, ...namesOf(POSTS)),
+    ...given(flags, ...namesOf(SANDBOX_WEBHOOK)),
   };
 }
 
