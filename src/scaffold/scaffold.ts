@@ -137,7 +137,7 @@ function followUpLines(campaign: string, name: string, step: FollowUp): readonly
 # See \`handbill help guide follow-ups\`.
 name: ${name}`;
   const after = `after: { campaign: ${yamlWord(before)}, wait: ${step.wait}, unless: [replied, opted-out] }`;
-  // So that this text does not go out unread to the list that takes the place of the example.
+  // This text does not go out unread to the list that takes the place of the example.
   return [head, `${after}\nlimits: { maxRecipients: ${PEOPLE.length} } # raise it once the text is yours`];
 }
 
