@@ -3,7 +3,7 @@ import { type Diagnostic, problem } from '../../errors.ts';
 import type { AssumedShares } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { OptionSpec, OptionTable } from '../../operations/options.ts';
-import { dayMs, instantMs } from '../../util/time.ts';
+import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
 
 /** The options of a table; values are parsed, and have the names of the table. */
@@ -41,7 +41,7 @@ export function addOptions(
 const PARSERS = {
   age: parser((text) => durationMs(text) || null, 'Give a duration such as 90d, 12h or P13W.'),
   instant,
-  day: (text: string, now: () => number) => (dayMs(text) === null ? instant(text, now) : text),
+  day: (text: string, now: () => number) => (/^[0-9-]*$/.test(text) ? text : instant(text, now)),
   rate: parser(ratePerSecond, 'Write it as 50/s, 600/min or 1000/h.'),
   share: parser(share, 'Give a share from 0% to 100%, such as 2.5%.'),
   shares: assumedShares,
