@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { PROJECT_FILE } from '../campaign/place.ts';
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Project } from '../model.ts';
@@ -47,7 +48,8 @@ export function createPeopleOf(
     const place = { campaign, project, cwd: context.cwd, given: null };
     const [list, written] = ['recipients', 'campaign'].map((role) => run.inputs.find((one) => one.role === role));
     const lists = list === undefined ? [] : candidates(list, place).map(({ path }) => path);
-    const paths = [project.file, written?.file].flatMap((file) => (file == null ? [] : [join(project.root, file)]));
+    const files = [project.file === null ? null : PROJECT_FILE, written?.file];
+    const paths = files.flatMap((file) => (file == null ? [] : [join(project.root, file)]));
     const stamp = await fileStamp([...paths, ...lists]);
     return { paths: [...paths, ...lists], stamp, made: readPeople(run, place, lists) };
   };
