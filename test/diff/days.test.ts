@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -485,6 +485,8 @@ describe('a user who begins', () => {
     using repository = createRepository({});
     const run = (...args: string[]) => runHere(args, { cwd: repository.root, now: () => START });
     expect((await run('init')).status).toBe(0);
+    // As its README says: who wants no follow-ups deletes them.
+    for (const end of [2, 3]) rmSync(join(repository.root, `campaigns/hello-${end}`), { recursive: true });
     repository.git('add', '--all');
     repository.git('commit', '--quiet', '--message', 'begin');
     const file = 'campaigns/hello/campaign.yaml';

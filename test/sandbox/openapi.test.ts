@@ -131,15 +131,15 @@ describe('the OpenAPI description', () => {
   });
 });
 
-it('strings of 100 KB cannot slow the check down', () => {
+it('strings of 300 KB cannot slow the check down', () => {
   const checker = compileMessageCheck();
-  const long = `${'a'.repeat(100_000)}!`;
-  const digits = `+4${'4'.repeat(100_000)}`;
+  const long = `${'a'.repeat(300_000)}!`;
+  const digits = `+4${'4'.repeat(300_000)}`;
   const ms = cpuMs(() => {
     for (const key of ['accountReference', 'name', 'characterSet', 'channel', 'from', 'validity', 'messageType']) {
       checker.isMessage({ ...messageTo('+447700900123'), [key]: long });
     }
     expect(checker.isMessage(messageTo(digits))).toBe(false);
   });
-  expect(ms).toBeLessThan(200);
+  expect(ms).toBeLessThan(2000);
 });
