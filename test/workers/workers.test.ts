@@ -139,10 +139,12 @@ test('a worker that never reached its ledger does not end as if there had been n
 });
 
 it.runIf(FULL)('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
-  await using here = await stage(await api(undefined, 200), 400, 'send: { concurrency: 4 }');
+  await using here = await stage(await api(), 400, 'send: { concurrency: 4 }');
   const first = await here.worker();
   const sending = here.send();
   await until('it is going on', () => here.at.requests.length > 40);
+  // However long the other one needs to begin.
+  here.at.latencyMs = 1500;
   const second = await here.worker(here.other());
   await until('the other one is at it as well', () => second.stderr().includes('begins'));
   const { workers } = JSON.parse((await here.scene.run(['worker', 'list', '--format', 'json'])).stdout) as {
