@@ -47,9 +47,6 @@ export function settings({ full, onDisk = false }: { readonly full: boolean; rea
 /** Two cores: more workers only compete for them, and many tests start processes of their own. */
 export const MAX_WORKERS = 2;
 
-/** Proofs wait more than they work: for PostgreSQL, leases, a browser, processes that are killed. */
-export const PROOF_WORKERS = 3;
-
 /** What `npm run test:proofs` runs whole, because a sample of it shows little. */
 export const WHOLE: readonly string[] = [
   'test/ledger/on-postgres*.test.ts',
