@@ -1,6 +1,7 @@
 import { isMapping, type Json } from '../util/json.ts';
-import { foldLetters, MESSAGE_WORDS, meaningOf, STOP_WORDS, WHOLE_STOP_WORDS } from '../webhook/meaning.ts';
+import { foldLetters, meaningOf, WORDS } from '../webhook/meaning.ts';
 import { LINK } from './link.ts';
+import words from './opt-out-words.json' with { type: 'json' };
 
 /** Between two words: `to`, `with`, `au`. */
 const SHORT = '[\\p{L}\\p{N}]{1,4}';
@@ -11,29 +12,10 @@ const END = ' zzzzz ';
 /** Beginnings of words that mean nothing else in a message, as `foldLetters` leaves them. */
 const PLAIN: readonly string[] = [
   `manage (?:your |my )?(?:\\p{L}+ )?preferences(?: ${SHORT})?${LINK_HERE}`,
-  'unsub|unsuscri|stop ?sms|opt(?:ing)? ?(?:me )?out|optio allan|dad ?danysgrif',
-  'abmeld|abbestell|austragen|afmeld|uitschrijv|meld (?:je|u) af|avregistr|avmeld|avanmal|avprenumer|frameld',
-  'desabonn|desinscri|ne plus recevoir|da(?:r\\p{L}*|te) de baja|desuscri',
   // `Tarifas bajas` are low.
   `(?<!s )bajas${LINK_HERE}`,
-  'descadastr|disiscr|cancella(?:mi|r?ti)(?!\\p{L})',
-  'wypis|rezygnacj|zrezygnowac|odhlas|leiratkoz|dezabon|odjav|peru tilaus|uyelikten cik|abonelikten cik|unreg(?!\\p{L})|huy dang ky',
-  'отпис|відпис|(?:отказ|отмен)\\p{L}* (?:от )?(?:рассыл|смс|sms|сообщ|реклам)|одјав|διαγραφ|απεγγραφ',
+  ...words.plain,
 ];
-/** The same within a word: these languages join words. */
-const PLAIN_WITHIN =
-  'الغاء الاشتراك|لل?الغاء|لايقاف ال(?:رسائل|اعلان)|להסרה|退订|退訂|取消订阅|取消訂閱|拒收|受信拒否|配信の?(?:停止|解除)|(?:수신|무료) ?거부';
-
-/** Beginnings of words that ask for an answer, before a word of replies: `Reply STOP`; some also after it: `STOP yaz`. */
-const ASKING: readonly string[] = [
-  'repl|rply|answer|text|txt|send|sms|msg|antwort|schreib|schick|antwoord|stuur|svar|skicka|repond|envo|envi|respond',
-  'rispond|invia|ateb|anfon|wysl|odpis|odpow|odpov|posl|ответ|отправ|пришл|відпов|надішл|ارسل|اكتب|השיב|השב|שלח|回|返信|답장',
-  'vastaa|laheta|valasz|kuld|raspun|trimit|απαντ|στειλ|balas|ketik|soan|tra loi',
-];
-const ASKING_AFTER = 'antwort|senden|schick|schreib|yaz|gonder|と?返信|と?送信';
-/** No reply, but beside a link. */
-const ALSO = ['cancelar suscripción', 'cancelar subscrição', 'cancelar assinatura', 'annulla iscrizione'];
-
 /** Most English texts are not folded. */
 const USUAL = /unsubscribe|\bopt[ -]?out|\b(?:reply|text|txt) ["']?stop\b/i;
 
@@ -42,22 +24,25 @@ export type OptOutFinder = (text: string, content: Json) => boolean;
 
 /**
  * Finds out whether a message says how to opt out: by a word that means nothing else, or by one with which people opt
- * out (`meaning.ts`) and what to do with it. `Stop scrolling` has none of it.
+ * out (`meaning.ts`) and what to do with it. `Stop scrolling` has none of it. The words are patterns
+ * (`opt-out-words.json`): `plain` and, within words of languages that join them, `within` mean nothing else; `asking`
+ * begins a word that asks for an answer (`Reply STOP`), `askingAfter` one behind it (`STOP yaz`); `besideLink` is no
+ * reply, but has a link beside it.
  */
 export function createOptOutFinder(stopWords: readonly string[]): OptOutFinder {
-  const oneOf = (words: readonly string[]): string =>
-    `(?:${[...new Set(words.map((word) => spaced(word).trim().replaceAll(' ', ' ?')))].filter((word) => word !== '').join('|')})`;
-  const stop = oneOf([...STOP_WORDS, ...WHOLE_STOP_WORDS, ...ALSO, ...stopWords]);
+  const oneOf = (list: readonly string[]): string =>
+    `(?:${[...new Set(list.map((word) => spaced(word).trim().replaceAll(' ', ' ?')))].filter((word) => word !== '').join('|')})`;
+  const stop = oneOf([...WORDS.stop, ...WORDS.wholeStop, ...words.besideLink, ...stopWords]);
   const said = new RegExp(
     ` (?:${[
       ...PLAIN,
-      `(?:${ASKING.join('|')})\\p{L}*(?: ${SHORT}){0,2} ${stop} `,
+      `(?:${words.asking.join('|')})\\p{L}*(?: ${SHORT}){0,2} ${stop} `,
       `(${stop}) (?:${[
-        `${ASKING_AFTER}|${LINK_HERE.trim()} `,
+        `${words.askingAfter}|${LINK_HERE.trim()} `,
         // `STOP to 36111`, `stop these texts`, `STOP to end`; but a visit is at the number of a house.
-        `(?!(?:by|in|over|at) )(?:${SHORT} )?(?:\\d{4}|${oneOf(MESSAGE_WORDS)} |(?!\\1 )${stop} )`,
+        `(?!(?:by|in|over|at) )(?:${SHORT} )?(?:\\d{4}|${oneOf(WORDS.messages)} |(?!\\1 )${stop} )`,
       ].join('|')})`,
-    ].join('|')})|${PLAIN_WITHIN}`,
+    ].join('|')})|${words.within}`,
     'u',
   );
   return (text, content) => {

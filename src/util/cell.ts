@@ -1,4 +1,6 @@
+import lines from './cell-words.json' with { type: 'json' };
 import { onDemand } from './on-demand.ts';
+import { wordTable } from './word-table.ts';
 
 /* Invisible characters come along when texts are copied and exported. Lists, templates and conditions ignore them. */
 
@@ -115,19 +117,16 @@ const MAY_BE_DAMAGED = /^[\s\p{Cc}\p{DI}]*[#\dEINSUnu<([{\\$€£%+-]|\.\.\.$|:5
 /** Excel, pandas and Java write long numbers so; an id such as `4e10` is something else. */
 const SCIENTIFIC = /^[+-]?(?:\d(?:[.,]\d+)?e[+-]\d{2,3}|\d[.,]\d+e\d{1,3})$/i;
 
-/** Exact, because people are called Null and Nan. */
-const NO_VALUES: ReadonlySet<string> = new Set([
-  ...['NULL', 'null', '\\N', 'None', 'NaN', 'nan', 'NaT', 'undefined', 'Undefined', 'UNDEFINED', 'N/A', 'n/a', '<NA>'],
-  ...['Loading...', 'Invalid Date', 'Invalid date', 'Invalid DateTime'],
-]);
-
-/** In brackets they say that a cell is empty, as pivot tables and reports write it. */
-const EMPTY_WORDS: ReadonlySet<string> = new Set(
-  (
-    'nil,none,empty,blank,unset,unknown,not set,not provided,no data,no value,leer,vide,vacío,en blanco,vuoto,vazio,' +
-    'em branco,leeg,tomma,tyhjä,puste,prázdné,boş,пусто,空白'
-  ).split(','),
-);
+/**
+ * Words of `cell-words.json`: `noValue` exactly, because people are called Null and Nan; `empty` says in brackets that a
+ * cell is empty, as pivot tables and reports write it; `errorNames` are error values of Excel that end in a sign, by
+ * language, and `errorWords` those that end in none, and those of databases in small letters.
+ */
+const words = wordTable(lines, ',');
+const NO_VALUES: ReadonlySet<string> = new Set(words.noValue);
+const EMPTY_WORDS: ReadonlySet<string> = new Set(words.empty);
+const ERROR_NAMES: ReadonlySet<string> = new Set(words.errorNames);
+const ERROR_WORDS: ReadonlySet<string> = new Set(words.errorWords);
 
 /** Days that are none, or before all calendars: an empty cell that was formatted as a date, and zero of a database. */
 const NO_DATE =
@@ -142,28 +141,6 @@ const ERROR_VALUE =
 
 /** `#REF!`, `#¿NOMBRE?`, and other words in capitals. */
 const SIGNED = /^#[¡¿]?(\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_./]+)[!?]$/u;
-
-/** Those of Excel with such a sign, by language. */
-const ERROR_NAMES: ReadonlySet<string> = new Set(
-  `REF VALUE NAME NUM NULL SPILL CALC FIELD BLOCKED CONNECT UNKNOWN BUSY EXTERNAL PYTHON ERROR TYPE FUNC DELETED
-  WERT BEZUG ZAHL ÜBERLAUF KALK FELD BLOCKIERT VALEUR NOM NOMBRE NUL PROPAGATION CALCUL CHAMP
-  NULO VALOR DESBORDAMIENTO CAMPO RIF NOME VALORE NULLO ESPANSIONE NÚM DESPEJAR DESBORDAMENT CAMP
-  WAARDE VERW NAAM GETAL LEEG OVERLOOP DELING.DOOR.0 VÄRDEFEL REFERENS NAMN OGILTIGT SKÄRNING VÆRDI REFERENCE NAVN
-  OVERLØB VERDI OVERFLYT ARVO VIITTAUS NIMI LUKU TYHJÄ PUUTTUU ARG ADR NAZWA LICZBA ZERO ROZLANIE
-  HODNOTA ODKAZ NÁZEV NÁZOV ČÍSLO DĚLENÍ_NULOU PŘESAH ÉRTÉK HIV NÉV SZÁM NULLA ZÉRÓOSZTÓ KIBONTÁS
-  VALOARE NUME VĂRSARE VRIJEDNOST BROJ NAZIV VREDN SKLIC IME ŠTEV BOŞ DEĞER BAŞV AD SAYI TAŞMA
-  ΚΕΝΟ ΤΙΜΗ ΑΝΑΦ ΟΝΟΜΑ ΑΡΙΘ ΕΚΧΥΣΗ ПУСТО ЗНАЧ ССЫЛКА ИМЯ ЧИСЛО ПЕРЕНОС ВЫЧИСЛ ПОСИЛАННЯ ІМ’Я СТОЙНОСТ ІМЯ`
-    .normalize('NFC')
-    .split(/\s+/),
-);
-
-/** Those that end in no sign, and those of databases in small letters. */
-const ERROR_WORDS: ReadonlySet<string> = new Set(
-  `#NA #NV #NB #SAKNAS #PUUTTUU #HIÁNYZIK #YOK #NENÍ_K_DISPOZICI #NEDOSTUPNÝ #GETTING_DATA #REF #VALUE #NAME #DIV/0 #NULL
-  #ERROR #SPILL #DELETED #N/A #REF! #DIV/0! #NULL! #ERROR! #DELETED! #VALUE! #NAME? #NUM! #TYPE! #FUNC! #NAN`
-    .normalize('NFC')
-    .split(/\s+/),
-);
 
 /** `1.234,50` with a decimal comma, `1,234.50` with a point, as `1234.50`; thousands have one sign. Null: neither. */
 export function plainDecimal(text: string, decimal: ',' | '.'): string | null {

@@ -1,5 +1,6 @@
 import { nearest } from './suggest.ts';
 import { createOffset, isTimeZone } from './time.ts';
+import abbreviations from './zone-abbreviations.json' with { type: 'json' };
 
 export interface ZoneFault {
   /** Follows on the name in quotes. */
@@ -71,52 +72,5 @@ const REGION =
 
 /** Abbreviations with the zones that they may mean. IANA has EST, HST and MST, as offsets. */
 const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
-  [
-    ['EST', 'America/New_York (or America/Panama, which has no summer time)'],
-    ['EDT|ET|EASTERN', 'America/New_York'],
-    ['CST', 'America/Chicago (or Asia/Shanghai)'],
-    ['CDT|CT|CENTRAL', 'America/Chicago'],
-    ['MST', 'America/Denver (or America/Phoenix, which has no summer time)'],
-    ['MDT|MT|MOUNTAIN', 'America/Denver'],
-    ['PST|PDT|PT|PACIFIC', 'America/Los_Angeles'],
-    ['AKST|AKDT|ALASKA|ALASKAN', 'America/Anchorage'],
-    ['HST|HDT|HAWAIIAN', 'Pacific/Honolulu'],
-    ['AST|ADT|ATLANTIC', 'America/Halifax (or America/Puerto_Rico, which has no summer time)'],
-    ['NST|NDT', 'America/St_Johns'],
-    ['BRT|BRST', 'America/Sao_Paulo'],
-    ['ART', 'America/Argentina/Buenos_Aires'],
-    ['BST', 'Europe/London'],
-    ['WEST', 'Europe/Lisbon'],
-    ['CEST|MEZ|MESZ|W. EUROPE|ROMANCE', 'Europe/Paris'],
-    ['EEST', 'Europe/Athens'],
-    ['MSK', 'Europe/Moscow'],
-    ['IST', 'Asia/Kolkata, Europe/Dublin or Asia/Jerusalem: the name has three meanings'],
-    ['EAT', 'Africa/Nairobi'],
-    ['SAST|CAT', 'Africa/Johannesburg'],
-    ['WAT', 'Africa/Lagos'],
-    ['GST', 'Asia/Dubai'],
-    ['INDIA', 'Asia/Kolkata'],
-    ['CHINA', 'Asia/Shanghai'],
-    ['PHT|PHST', 'Asia/Manila'],
-    ['WIB', 'Asia/Jakarta'],
-    ['WITA', 'Asia/Makassar'],
-    ['WIT', 'Asia/Jayapura'],
-    ['ICT', 'Asia/Bangkok'],
-    ['BDT', 'Asia/Dhaka'],
-    ['NPT', 'Asia/Kathmandu'],
-    ['TRT', 'Europe/Istanbul'],
-    ['COT', 'America/Bogota'],
-    ['PET', 'America/Lima'],
-    ['CLT|CLST', 'America/Santiago'],
-    ['VET', 'America/Caracas'],
-    ['PKT', 'Asia/Karachi'],
-    ['HKT', 'Asia/Hong_Kong'],
-    ['SGT|SINGAPORE', 'Asia/Singapore'],
-    ['JST|TOKYO', 'Asia/Tokyo'],
-    ['KST', 'Asia/Seoul'],
-    ['AWST', 'Australia/Perth'],
-    ['ACST|ACDT', 'Australia/Adelaide (or Australia/Darwin, which has no summer time)'],
-    ['AEST|AEDT', 'Australia/Sydney (or Australia/Brisbane, which has no summer time)'],
-    ['NZST|NZDT', 'Pacific/Auckland'],
-  ].flatMap(([names = '', zone = '']) => names.split('|').map((name) => [name, zone] as const)),
+  Object.entries(abbreviations).flatMap(([names, zone]) => names.split('|').map((name) => [name, zone] as const)),
 );

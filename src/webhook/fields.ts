@@ -1,170 +1,46 @@
-import { EVENT_FIELDS, type EventField, type EventMapping } from '../model.ts';
+import type { EventField, EventMapping } from '../model.ts';
 import { foldName } from '../util/fold.ts';
 import { follow, isIndex, type Pointer, parsePointer } from '../util/json.ts';
+import { wordTable } from '../util/word-table.ts';
+import table from './event-fields.json' with { type: 'json' };
 
 /**
  * Where public APIs put the parts of an event, as JSON pointers of which the first with a usable value counts. Letter
  * case, `_` and `-` of names do not count, so `messageId` is `message_id` and `MessageId` too. `0` in a list of
  * recipients means each of its entries in turn. The names of the API itself come first.
- */
-
-/** Parts that follow from others, without a name in handbill.yaml. */
-const INNER_FIELDS = [
-  ...EVENT_FIELDS,
-  /** Names that give the kind of an event. */
-  'kind',
-  /** The recipient of our messages, in names that mean the recipient in reports and in replies. */
-  'person',
-  /** The recipient by an id of an address book, if no other field names the recipient. */
-  'contact',
-  /** Our own number, where only the envelope of a reply has it. */
-  'ownNumber',
-  /** A group of states by its number. */
-  'group',
-  /** Times that may be about something else: the sending, not the outcome. */
-  'otherTime',
-  /** Times whose name is a state. */
-  'readTime',
-  'deliveredTime',
-  /** Ids that senders may choose, which may be a reference of ours. */
-  'callback',
-  /** Something whose presence is an error. */
-  'fault',
-  'code',
-  'faultName',
-  'permanent',
-] as const satisfies readonly (EventField | string)[];
-type InnerField = (typeof INNER_FIELDS)[number];
-
-/** `/to/number` and its kind, for every name of something. */
-function inside(names: readonly string[], inner: readonly string[]): string[] {
-  return names.flatMap((name) => inner.map((part) => `/${name}/${part}`));
-}
-
-function at(...names: readonly string[]): string[] {
-  return names.map((name) => `/${name}`);
-}
-
-const MESSAGE_IDS = ['messageId', 'messageUuid', 'messageSid', 'smsSid', 'smsMessageSid', 'smsId', 'msgId'];
-const ADDRESSES = ['msisdn', 'phoneNumber', 'number', 'address/msisdn', 'address', 'email', 'identifierValue'];
-/** Each entry of these makes a separate event. */
-const RECIPIENT_LISTS: readonly string[] = ['/recipients', '/to'];
-
-/** Read if no `fault` has it. */
-const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
-  reference: [
-    ...at('reference', 'metaData/handbill'),
-    ...at('recipients/0/metaData/handbill', 'recipients/0/reference', 'to/0/metaData/handbill'),
-    ...at('recipient/metaData/handbill', 'message/metaData/handbill', 'message/reference', 'messageMetaData/handbill'),
-  ],
-  callback: at('clientRef', 'clientReference', 'callbackData', 'bizOpaqueCallbackData', 'customId', 'externalId'),
-  messageId: [
-    ...at('recipients/0/messageId', 'to/0/messageId'),
-    ...at(...MESSAGE_IDS),
-    ...at('message/id', 'uuid', 'sid', 'id', 'batchId', 'bulkId'),
-  ],
-  eventId: at('eventId', 'eventUuid', 'eventSid', 'notificationId', 'reportId', 'id'),
-  inReplyTo: at(
-    ...[
-      'inReplyTo',
-      'replyTo',
-      'replyTo/messageId',
-      'inReplyToId',
-      'context/id',
-      'context/messageId',
-      'context/messageUuid',
-    ],
-    ...['originalRepliedMessageSid', 'originalMessageId', 'pairedMessageId', 'quotedMessageId'],
-  ),
-  status: [
-    ...inside(['recipients/0', 'to/0'], ['status', 'status/name', 'deliveryStatus']),
-    ...at('status', 'messageStatus', 'smsStatus', 'deliveryStatus', 'deliveryState', 'state'),
-    ...inside(['status', 'deliveryStatus'], ['name', 'groupName', 'status', 'state', 'code', 'value']),
-  ],
-  group: at('status/groupId'),
-  kind: at('eventType', 'event', 'type', 'direction', 'event/type', 'messageDirection', 'kind', 'topic'),
-  timestamp: [
-    ...inside(['recipients/0', 'to/0'], ['timestamp', 'doneAt', 'statusDatetime']),
-    ...at('timestamp', 'seenAt', 'readAt', 'doneAt', 'deliveredAt', 'failedAt', 'occurredAt', 'eventTime'),
-    ...at('statusDatetime', 'statusTime', 'statusAt', 'status/timestamp', 'messageTimestamp', 'time', 'datetime', 'at'),
-    ...at('receivedAt', 'acceptTime', 'date'),
-  ],
-  repliedAt: [],
-  otherTime: at('updatedAt', 'createdAt', 'createdDatetime', 'acceptedTime', 'sentAt'),
-  readTime: at('seenAt', 'readAt'),
-  deliveredTime: at('deliveredAt'),
-  from: [
-    ...inside(['from', 'sender', 'originator'], ADDRESSES),
-    ...at('from', 'sender', 'originator', 'source', 'fromNumber', 'sender/contact/identifierValue'),
-  ],
-  person: [
-    ...at('recipients/0/msisdn', 'to/0/msisdn', 'msisdn', 'recipient/msisdn', 'contact/msisdn'),
-    ...at('channelIdentity/identity', 'waId'),
-  ],
-  to: [
-    ...inside(['recipients/0', 'to/0'], [...ADDRESSES, 'to', 'recipient', 'destination']),
-    ...inside(['to', 'recipient', 'destination', 'receiver'], [...ADDRESSES, 'to']),
-    ...at(
-      'receiver/contacts/0/identifierValue',
-      'receiver/connector/identifierValue',
-      'to/0',
-      'recipients/0',
-      'to',
-      'destination',
-      'recipient',
-      'recipientId',
-    ),
-    ...at('receiver', 'phoneNumber', 'phone', 'mobile', 'number', 'email', 'address', 'toNumber'),
-  ],
-  contact: at('contactId', 'contact'),
-  ownNumber: at('metadata/displayPhoneNumber', 'senderId'),
-  text: [
-    ...at('text', 'text/body', 'text/text', 'body', 'body/text', 'body/text/text', 'messageText', 'messageBody'),
-    ...at('content', 'content/text', 'content/0/text', 'content/text/body', 'contactMessage/textMessage/text'),
-    ...at('contactMessage/choiceResponseMessage/postbackData', 'button/text', 'interactive/buttonReply/title'),
-    ...at('interactive/listReply/title', 'message/text', 'message/content/text', 'message', 'suggestionResponse/text'),
-    ...at('image/caption', 'video/caption', 'document/caption'),
-  ],
-  channel: [
-    ...at('channel', 'channelIdentity/channel', 'recipients/0/channel', 'to/0/channel', 'messagingProduct'),
-    ...at('channelType', 'messageChannel', 'integrationType', 'channelPrefix', 'from/type', 'service', 'messageType'),
-    ...at('type', 'event', 'eventType'),
-  ],
-  /** Its fields are found by names (`faults.ts`). */
-  fault: at(
-    ...['recipients/0/error', 'recipients/0/errors', 'to/0/error', 'to/0/errors'],
-    ...['error', 'errors', 'failureReason', 'failure', 'reason'],
-  ),
-  error: at(
-    ...['errorMessage', 'errorText', 'errorDescription', 'errorReason', 'errorDetail', 'failureMessage'],
-    ...['status/description', 'statusDescription', 'statusMessage', 'statusReason', 'statusText'],
-    ...['description', 'detail', 'title'],
-  ),
-  code: at('errorCode', 'errCode', 'statusErrorCode', 'errorId', 'failureCode', 'reasonCode', 'statusCode', 'code'),
-  faultName: at('status/name', 'errorName', 'errorType'),
-  permanent: at('permanent', 'isPermanent', 'isPermanentFailure'),
-};
-
-/**
- * Where the events of a body are: in arrays, of which every non-empty one counts; else in a wrapped object, if its
- * envelope is not an event itself. Each is read together with its envelope, and may contain others:
+ *
+ * `envelopes` is where the events of a body are: in arrays, of which every non-empty one counts; else in a wrapped object,
+ * if its envelope is not an event itself. Each is read together with its envelope, and may contain others:
  * `entry[].changes[].value.statuses[]`.
  */
-const ENVELOPES: readonly string[] = [
-  ...at('results', 'events', 'data', 'entry', 'changes', 'statuses', 'messages', 'reports', 'deliveryReports'),
-  ...at(
-    'deliveries',
-    'notifications',
-    'replies',
-    'items',
-    'value',
-    'payload',
-    'event',
-    'message',
-    'messageDeliveryReport',
-  ),
-  ...at('deliveryReport', 'statusUpdate', 'inboundMessage', 'body', 'notification', 'report', 'reply'),
-];
+
+const { addresses, envelopes: ENVELOPES } = wordTable({ addresses: table.addresses, envelopes: table.envelopes });
+const FIELDS = wordTable(table.fields) satisfies Readonly<Record<EventField, readonly string[]>>;
+
+/**
+ * Fields of events, and parts that follow from others and have no name in handbill.yaml:
+ *
+ * - `kind`: names that give the kind of an event; `group`: a group of states by its number.
+ * - `person`: the recipient of our messages, in names that mean the recipient in reports and in replies; `contact`: by an
+ *   id of an address book, if no other field names the recipient; `ownNumber`: ours, where only the envelope of a reply
+ *   has it.
+ * - `otherTime` may be about something else: the sending, not the outcome; `readTime`, `deliveredTime`: their name is a
+ *   state.
+ * - `callback`: ids that senders may choose, which may be a reference of ours.
+ * - `fault`: something whose presence is an error. Its fields are found by names (`faults.ts`); `error`, `code`,
+ *   `faultName` and `permanent` are read where no `fault` has them.
+ */
+type InnerField = keyof typeof FIELDS;
+
+/** As JSON pointers; `@address` is each name of an address. */
+function pointersOf(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) =>
+    name.endsWith('@address') ? addresses.map((address) => `/${name.replace('@address', address)}`) : [`/${name}`],
+  );
+}
+
+/** Each entry of these makes a separate event. */
+const RECIPIENT_LISTS: readonly string[] = ['/recipients', '/to'];
 
 /**
  * The pointers of a mapping as one tree of names, made once for a project: an event is walked once, and only along the
@@ -208,8 +84,10 @@ export function compileFields(mapping: EventMapping) {
     if (node.slot === -1) node.slot = pointers.push(names) - 1;
     return node.slot;
   };
-  const slots = Object.fromEntries(INNER_FIELDS.map((field) => [field, SHAPES[field].map(slotOf)]));
-  const envelopes = ENVELOPES.map(slotOf);
+  const slots = Object.fromEntries(
+    Object.entries(FIELDS).map(([field, names]) => [field, pointersOf(names).map(slotOf)]),
+  );
+  const envelopes = pointersOf(ENVELOPES).map(slotOf);
   const bareId = slotOf('/id');
   for (const list of RECIPIENT_LISTS) childOf(tree, list.slice(1)).isList = true;
   const named = Object.entries(mapping.fields).map(([field, written]) => [field, written.map(parsePointer)]);

@@ -1,125 +1,24 @@
 import type { ReplyMeaning, ReplyRules } from '../model.ts';
 import { onDemand } from '../util/on-demand.ts';
+import { wordTable } from '../util/word-table.ts';
+import lines from './words.json' with { type: 'json' };
 
 /**
- * Words with which people opt out, and opt in. Case, accents, spaces and hyphens do not count (`foldText`). English
- * words are those that US law names for every sender (47 CFR 64.1200, since April 2025), and those that providers act
- * upon themselves (docs/reference/payloads.md has both).
+ * Words about opting out, by language (`words.json`). Case, accents, spaces and hyphens do not count (`foldText`).
+ *
+ * - `stop` opts out as a whole text, and as the first word of a short one: `STOP please`, `STOP spring-sale`. English
+ *   words are those that US law names for every sender (47 CFR 64.1200, since April 2025), and those that providers act
+ *   upon themselves (docs/reference/payloads.md has both); some are as people misspell them.
+ * - `wholeStop` opts out only as a whole text, because other sentences begin so: `cancel my order`, `end of May`.
+ * - `start` opts in again, as a whole text only. `YES` is not among them: it answers too many questions.
+ * - `polite` changes nothing around one of these: `please stop`.
+ * - `review`: wordings of longer texts that may mean an opt-out, so that a person has to read them.
+ * - `stems`: beginnings of words about an opt-out that no list has: `abgemeldet`, `désabonnez-moi`, `отпиши`.
+ * - `curses` are such beginnings too, and `cursing` such wordings: their senders hardly want more messages.
+ * - `messages` mean an opt-out beside one of `wholeStop`: `please cancel all these texts`.
+ * - `footers`: phones and mail programs write these below a text; `shortFooters` are clear on its line too.
  */
-
-/** These opt out as a whole text, and as the first word of a short one: `STOP please`, `STOP spring-sale`. */
-export const STOP_WORDS: readonly string[] = [
-  ...words('stop, stop all, opt out, opt me out, unsubscribe, unsubscribe me, unsub'),
-  // As people misspell it.
-  ...words('unsuscribe, unsubcribe, unsubscrib, unsubsribe, stoppp'),
-  ...words('arrêt, arrête, arrêtez, arrêter, arrett, désabonner, désabonnement, désinscrire, désinscription'),
-  ...words('stopp, abmelden, abmeldung, abbestellen, austragen, stoppen'),
-  ...words('detener, desuscribir, desuscribirse, darme de baja, dar de baja'),
-  ...words('descadastrar, descadastre, cancelar inscrição'),
-  ...words('disiscrivi, disiscrivimi, disiscrizione, cancellami'),
-  ...words('afmelden, uitschrijven'),
-  ...words('stoppa, avregistrera, avmeld, avslutt, afmeld, frameld'),
-  ...words('lopeta, peru tilaus'),
-  ...words('zatrzymaj, wypisz, rezygnuję, odhlásit, leiratkozás, leiratkozom, leiratkozni'),
-  ...words('dezabonare, dezabonez, odjava, odjavi, отписване, одјава'),
-  ...words('стоп, остановить, отписаться, отписка, отпишите, відписатися, відписка'),
-  ...words('στοπ, διαγραφή, απεγγραφή'),
-  ...words('üyelikten çık, abonelikten çık, durdur'),
-  ...words('הסר, הסירו, הסרה'),
-  ...words('إلغاء الاشتراك, أوقف, إيقاف'),
-  ...words('退订, 退訂, 取消订阅, 取消訂閱, 拒收, 配信停止, ストップ, 수신거부'),
-  ...words('unreg, berhenti, huỷ đăng ký, từ chối, لغو11'),
-];
-
-/** These opt out only as a whole text, because other sentences begin with them: `cancel my order`, `end of May`. */
-export const WHOLE_STOP_WORDS: readonly string[] = [
-  ...words('cancel, end, quit, revoke, remove, remove me, halt, td, leave me alone'),
-  ...words(
-    'cancel all, end all, quit all, cancel subscription, end subscription, no more, no more messages, no more texts',
-  ),
-  ...words('aufhören, aufhoeren, kündigen, keine nachrichten mehr, keine sms mehr'),
-  ...words('baja, darse de baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
-  ...words('sair, remover, pare'),
-  ...words('ferma, annulla, cancella, basta messaggi, opzeggen, geen berichten meer'),
-  ...words('sluta, avsluta, stans, poistu, peruuta, anuluj, zrušit, atura'),
-  ...words('ret, iptal, çıkış, отмена, διακοπή'),
-  ...words('הפסק, توقف, إلغاء, قف, لغو'),
-  ...words('停止, 取消, 解除, 退会, 退會, 중지, 그만, หยุด, ยกเลิก, बंद, बंद करो, रोकें'),
-  ...words('itigil, ihinto, tigil, staak, atsisakau, atteikties, loobun, poista, ondoa, ndalo, 거부'),
-  ...words('বন্ধ, বন্ধ করুন, بند کرو, நிறுத்து, ఆపు, બંધ'),
-];
-
-/** These opt in again, as a whole text only. `YES` is not among them: it answers too many questions. */
-export const START_WORDS: readonly string[] = [
-  ...words('start, unstop, begin, resume, revert, restart, subscribe, resubscribe, opt in, opt me in, start all'),
-  ...words('nonarret, démarrer, reprendre, réabonner, anmelden, starten, aanmelden'),
-  ...words('iniciar, comenzar, reanudar, suscribir, começar, retomar, inizia, iscrivimi, riprendi'),
-  ...words('starta, börja, aloita, zacznij, wznów, старт, начать, возобновить, подписаться, έναρξη, başla'),
-  ...words('ابدأ, اشترك, התחל, 订阅, 訂閱, 开始, 開始, 再開, 시작'),
-];
-
-/** Around one of the words above they change nothing: `please stop`. */
-const POLITE_WORDS: readonly string[] = [
-  ...words('please, pls, plz, thanks, thank you, thx, ty, now, bitte, danke, svp, stp, merci, por favor, gracias'),
-  ...words("s'il vous plaît, s'il te plaît, obrigado, obrigada, per favore, per cortesia, grazie, alstublieft, aub"),
-  ...words('tack, takk, tak, kiitos, proszę, dziękuję, prosím, děkuji, kérem, köszönöm, mulțumesc, hvala, molim'),
-  ...words('пожалуйста, спасибо, будь ласка, παρακαλώ, ευχαριστώ, lütfen, teşekkürler, בבקשה, תודה, شكرا'),
-  ...words('请, 請, 谢谢, 謝謝, お願いします, ください, 부탁합니다, tolong, terima kasih'),
-];
-
-/** Wordings of longer texts that may mean an opt-out: a person has to read them. */
-const REVIEW_WORDINGS: readonly string[] = [
-  ...words(
-    'no more messages, no more texts, no more emails, no more sms, remove me, take me off, opt me out, remove my number, delete my data',
-  ),
-  ...words('leave me alone, not interested, wrong number, wrong person, do not contact, dont contact, do not text'),
-  ...words('dont text, do not message, dont message, do not email, dont email, do not write, who is this, who are you'),
-  ...words('spam, harassment, report you, gdpr, lawyer, dont want these, cease and desist'),
-  ...words('nicht mehr schreiben, keine nachrichten, keine sms, kein interesse, falsche nummer, wer sind sie, dsgvo'),
-  ...words('ne plus recevoir, plus de messages, plus de sms, pas intéressé, mauvais numéro, rgpd'),
-  ...words('no quiero recibir, no me interesa, número equivocado, no más mensajes, borrar mi, quién es'),
-  ...words('não quero receber, número errado, não tenho interesse, non voglio ricevere, numero sbagliato'),
-  ...words('keine werbung, nicht belästigen, no quiero más, no más mensajes, não quero mais, delete me, lösch mich'),
-  ...words('supprimez moi, ne me contactez, laissez moi, déjeme en paz, lasciatemi, не беспокоить, не присылайте'),
-  ...words('geen interesse, verkeerd nummer, inte intresserad, fel nummer, nie chcę, не пишите, больше не'),
-];
-
-/** Beginnings of words about an opt-out that no list has: `abgemeldet`, `désabonnez-moi`, `отпиши`. */
-const STEMS: readonly string[] = [
-  ...words(
-    'unsubscri, abgemeld, abbestell, désabonn, désinscri, desuscri, descadastr, disiscri, afgemeld, uitgeschrev',
-  ),
-  ...words(
-    'uitschrij, avprenum, avanmäl, avregistr, rezygn, wypisać, wypisz, odhlás, odhlaš, odjav, leiratkoz, dezabon',
-  ),
-  ...words('отпис, отпиш, останови, відпис, отказ, διαγρα, διέγρα, להסיר'),
-];
-
-/** Beginnings of curses: their senders hardly want more messages. A censored word (`f***`) counts as well. */
-const CURSES: readonly string[] = [
-  ...words('fuck, fuk, fck, motherf, bullshit, shit, bitch, asshole, arsehole, bastard, cunt, dickhead, wanker, twat'),
-  ...words(
-    'arschloch, scheiss, scheiß, verpiss, wichser, connard, merde, salope, enculé, putain, mierda, cabrón, joder',
-  ),
-  ...words('pendejo, gilipollas, caralho, foda, merda, stronz, cazzo, vaffan, fanculo, klootzak, kanker, oprotten'),
-  ...words('javla, faen, helvete, vittu, haista, kurw, spierdal, pierdol, siktir, хуй, хуе, бляд, заеб, отъеб, пизд'),
-];
-
-const CURSING: readonly string[] = [
-  ...words('f off, piss off, bugger off, sod off, fick dich, go to hell, screw you, shut up, leck mich, get lost'),
-  ...words('halt die fresse, ta gueule, va te faire, hijo de puta, a la mierda, vai se, rot op, пошел на, иди на'),
-];
-
-/** Words that mean an opt-out beside one of `WHOLE_STOP_WORDS`: `please cancel all these texts`. */
-export const MESSAGE_WORDS: readonly string[] = [
-  ...words('message, messages, messaging, text, texts, texting, sms, email, emails, mail, mails, mailing, newsletter'),
-  ...words('subscription, marketing, list, notifications, alerts, reminders, contact, contacting, nachrichten'),
-  ...words('mensajes, mensagens, messaggi, berichten, meldinger, meddelanden, viestit, wiadomości, сообщения'),
-];
-
-function words(list: string): readonly string[] {
-  return list.split(', ');
-}
+export const WORDS = wordTable(lines, ', ');
 
 /** The words of a text in the form that is compared: folded, without decoration. */
 interface FoldedText {
@@ -249,16 +148,16 @@ const fold = (list: readonly string[]): ReadonlySet<string> => new Set(list.map(
 
 /** Folded when the first reply is read, which most commands never do. */
 const known = onDemand(() => {
-  const first = fold(STOP_WORDS);
+  const first = fold(WORDS.stop);
   return {
     first,
-    clear: new Set([...first, ...fold(WHOLE_STOP_WORDS)]) as ReadonlySet<string>,
-    start: fold(START_WORDS),
-    polite: fold(POLITE_WORDS),
-    messages: fold(MESSAGE_WORDS),
+    clear: new Set([...first, ...fold(WORDS.wholeStop)]) as ReadonlySet<string>,
+    start: fold(WORDS.start),
+    polite: fold(WORDS.polite),
+    messages: fold(WORDS.messages),
     /** As they occur in a text, with a space around each token. */
-    wordings: [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldText(wording).tokens)),
-    beginnings: [...fold([...CURSES, ...STEMS])],
+    wordings: [...WORDS.review, ...WORDS.cursing].map((wording) => spaced(foldText(wording).tokens)),
+    beginnings: [...fold([...WORDS.curses, ...WORDS.stems])],
   };
 });
 
@@ -382,34 +281,10 @@ function withoutQuotation(text: string): string {
   return at > 0 && /[\p{L}\p{N}]/u.test(text.slice(0, at)) ? text.slice(0, at) : text;
 }
 
-/** Phones and mail programs write these below a text. */
-const FOOTERS: readonly string[] = [
-  ...words('sent from, sent via, sent using, sent with, sent on, get outlook for, von meinem, gesendet von'),
-  ...words('gesendet mit, diese nachricht wurde von meinem, holen sie sich outlook, envoyé de, envoyé à partir'),
-  ...words(
-    'télécharger outlook, enviado de, enviado do, enviado a partir, enviado pelo, mandado desde, obtener outlook',
-  ),
-  ...words(
-    'obter o outlook, inviato da, scarica outlook, verzonden vanaf, verzonden met, verzonden via, verstuurd vanaf',
-  ),
-  ...words(
-    'skickat från, sendt fra, lähetetty, wysłane z, wysłano z, odesláno z, odoslané z, trimis de pe, отправлено с',
-  ),
-  ...words(
-    "отправлено из, надіслано з, στάλθηκε από, iphoneから送信, iphone'umdan, 发自我的, 發自我的, 從我的, 从我的",
-  ),
-  ...words('나의 iphone, 내 iphone, أُرسلت من, الإرسال من, נשלח מ'),
-];
-
-/** Those of them that are clear on the line of the text too. */
-const SHORT_FOOTERS = words(
-  'sent from my, get outlook for, von meinem iphone, envoyé de mon, enviado desde mi, inviato da iphone',
-);
-
 const quotation = onDemand(
   () =>
     new RegExp(
-      `\\r?\\n[ \\t]*(?:>|-- ?(?:\\r?\\n|$)|_{5,}|-{5,}|${FOOTERS.join('|')})|\\s(?:${SHORT_FOOTERS.join('|')})` +
+      `\\r?\\n[ \\t]*(?:>|-- ?(?:\\r?\\n|$)|_{5,}|-{5,}|${WORDS.footers.join('|')})|\\s(?:${WORDS.shortFooters.join('|')})` +
         '|\\r?\\n[^\\r\\n]{1,200}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)[^\\r\\n]{0,100}:',
       'iu',
     ),

@@ -1,36 +1,18 @@
 import type { DeliveryState } from '../model.ts';
 import { foldName } from '../util/fold.ts';
 import { onDemand } from '../util/on-demand.ts';
+import { wordTable } from '../util/word-table.ts';
+import stateWords from './state-words.json' with { type: 'json' };
 
 /**
  * Words of public APIs for the state of a message, folded as `foldName` does. `cancelled` is `rejected`: the message
  * will not be sent any more. A message of which only some parts arrived is not proven delivered, and is `sent`.
  */
-const WORDS: Readonly<Record<DeliveryState, string>> = {
-  queued: `queued enqueued queue accepted acceptd submitted scheduled pending processing buffered waiting initiated created
-    authorised authorized held queued-on-channel switching-channel pending-waiting-delivery pending-accepted`,
-  sent: `sent sending dispatched enroute pending-enroute in-transit connecting forwarded transmitted ringing answered
-    in-progress partially-delivered delivered-to-operator delivered-to-carrier delivered-to-network delivered-to-gateway
-    delivered-to-smsc sent-to-operator sent-to-carrier message-sent`,
-  delivered: `delivered delivrd acknowledged delivered-to-handset delivered-to-device delivered-to-terminal
-    delivered-to-recipient delivered-to-user message-delivered delivery-success delivery-confirmed completed`,
-  read: 'read seen displayed opened viewed clicked message-read',
-  expired: `expired validity-period-expired message-expired delivery-expired timed-out timeout delivery-timed-out
-    expired-expired expired-dlr-unknown delivery-report-time-out`,
-  undeliverable: `undeliverable undelivered undeliv not-delivered undeliverable-not-delivered delivery-impossible
-    unreachable absent-subscriber bounced bounce hard-bounce busy no-answer`,
-  failed: `failed failure error delivery-failed delivery-failure sending-failed send-failed message-failed aborted deleted
-    permanent-failure temporary-failure soft-bounce dropped`,
-  rejected: `rejected rejectd refused denied blocked declined cancelled canceled failed-authorisation
-    failed-authorization message-rejected`,
-  unknown: 'unknown',
-};
-
 const table = onDemand(
   (): ReadonlyMap<string, DeliveryState> =>
     new Map(
-      (Object.entries(WORDS) as [DeliveryState, string][]).flatMap(([state, words]) =>
-        words.split(/\s+/).map((word) => [foldName(word), state] as const),
+      (Object.entries(wordTable(stateWords)) as [DeliveryState, readonly string[]][]).flatMap(([state, words]) =>
+        words.map((word) => [foldName(word), state] as const),
       ),
     ),
 );

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyMeaning } from '../../src/model.ts';
-import { foldWord, meaningOf, START_WORDS, STOP_WORDS, WHOLE_STOP_WORDS } from '../../src/webhook/meaning.ts';
+import { foldWord, meaningOf, WORDS } from '../../src/webhook/meaning.ts';
 
 const read = (text: string, stopWords: readonly string[] = []): ReplyMeaning => meaningOf(text, { stopWords });
 
@@ -357,10 +357,10 @@ describe('what a reply means', () => {
   });
 
   test('every word of the lists does what its list says, and no word is in two of them', () => {
-    const stop = [...STOP_WORDS, ...WHOLE_STOP_WORDS];
+    const stop = [...WORDS.stop, ...WORDS.wholeStop];
     for (const word of stop) expect(`${word}: ${read(word)}`).toBe(`${word}: opt-out`);
-    for (const word of START_WORDS) expect(`${word}: ${read(word)}`).toBe(`${word}: opt-in`);
-    const folded = [...stop, ...START_WORDS].map(foldWord);
+    for (const word of WORDS.start) expect(`${word}: ${read(word)}`).toBe(`${word}: opt-in`);
+    const folded = [...stop, ...WORDS.start].map(foldWord);
     expect(folded.filter((word, i) => folded.indexOf(word) !== i)).toEqual([]);
   });
 
