@@ -19,7 +19,7 @@ import { providerNames } from '../src/campaign/read-provider.ts';
 import { readYaml } from '../src/campaign/yaml.ts';
 import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
-import { writePageScripts } from './pages.ts';
+import { writePageParts } from './pages.ts';
 import { keepPublicTypes } from './public-types.ts';
 import { writeSchemaTypes } from './schema-types.ts';
 import { writeValidators } from './validators.ts';
@@ -43,7 +43,7 @@ async function build(): Promise<void> {
     await bundle(part);
     mkdirSync(join(part, 'campaign'), { recursive: true });
     writeValidators(join(part, 'campaign'));
-    writePageScripts(join(part, 'web', 'client'));
+    writePageParts(join(part, 'web', 'client'));
     cpSync(join(root, 'src', 'providers'), join(part, 'providers'), {
       recursive: true,
       filter: (path) => !path.endsWith('.ts'),

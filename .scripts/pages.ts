@@ -1,6 +1,6 @@
 /**
- * Makes dist/web/client/*.js, what runs in the browser: each file directly below src/web/client that is named in
- * `SCRIPTS` becomes one script without imports, which pages hold inline. `npm run build` runs it.
+ * Makes dist/web/client/, what runs in the browser: each file directly below src/web/client that is named in `SCRIPTS`
+ * becomes one script without imports, which pages hold inline, as they do their style. `npm run build` runs it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,15 @@ import { licencesOf } from './licences.ts';
 const root = join(import.meta.dirname, '..');
 
 /** @param folder - where they go: `web/client` of a build */
-export function writePageScripts(folder: string): void {
+export function writePageParts(folder: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const name of SCRIPTS) writeFileSync(join(folder, `${name}.js`), bundle(name));
+  for (const name of SCRIPTS) writeFileSync(join(folder, `${name}.js`), bundle(`${name}.ts`));
+  writeFileSync(join(folder, 'style.css'), bundle('style.css'));
 }
 
-function bundle(name: string): string {
+function bundle(file: string): string {
   const { outputFiles, metafile } = buildSync({
-    entryPoints: [join('src', 'web', 'client', `${name}.ts`)],
+    entryPoints: [join('src', 'web', 'client', file)],
     absWorkingDir: root,
     write: false,
     metafile: true,

@@ -97,6 +97,7 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
     dependency: await dependencyFrom(root),
     node: manifest.devDependencies.node,
     schemas: new Map(await Promise.all(schemas)),
+    workflow: await readFile(join(HERE, 'docs', 'examples', 'github-actions.yml'), 'utf8'),
   });
   await refuseInsideAnother(root, cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
@@ -174,7 +175,7 @@ async function readText(path: string): Promise<string | null> {
   return 'bytes' in read ? Buffer.from(read.bytes).toString('utf8') : null;
 }
 
-/** handbill's package folder, with the schemas and package.json. */
+/** handbill's package folder, with the schemas, docs/ and package.json. */
 const HERE = join(import.meta.dirname, '..', '..');
 
 /**

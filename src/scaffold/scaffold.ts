@@ -3,7 +3,6 @@ import { EXAMPLE_BUTTONS } from '../content/rich.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { environmentText } from './environment.ts';
-import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** Callers have checked all values. */
 export interface NewProject {
@@ -23,6 +22,8 @@ export interface NewProject {
   /** Version of the Node.js that the project brings along, as an npm package. */
   readonly node: string;
   readonly schemas: ReadonlyMap<string, string>;
+  /** The workflow of GitHub Actions that docs/ci.md explains. */
+  readonly workflow: string;
 }
 
 /** Texts by path below the project's root, with `/`, in the order in which people should read them. */
@@ -36,7 +37,7 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
     ['.npmrc', NPM_SETTINGS],
     ['.gitignore', GIT_IGNORE],
     ...editorFiles(),
-    ['.github/workflows/handbill.yml', GITHUB_WORKFLOW],
+    ['.github/workflows/handbill.yml', project.workflow],
   ]);
 }
 

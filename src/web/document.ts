@@ -1,6 +1,5 @@
 import { html } from '../util/escape.ts';
-import type { ClientScript } from './client-script.ts';
-import { STYLE } from './style.ts';
+import { type ClientScript, pageStyle } from './client-script.ts';
 
 /**
  * The text before and after the content, which can then be written in pieces. A page loads nothing: styles and script
@@ -21,7 +20,7 @@ export function documentFrame(page: {
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${pageStyle()}</style>
 </head>
 <body>
 `;

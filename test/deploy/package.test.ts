@@ -181,7 +181,7 @@ function expectedBuild(): string[] {
       .map((file) => `dist/${file}`)
       .concat('dist/cli.js', 'dist/index.js', 'dist/campaign/validators.cjs', 'dist/ledger/postgres/thread.js')
       // What runs in the browser is bundled: a file for each page, without declarations.
-      .concat(SCRIPTS.map((name) => `dist/web/client/${name}.js`))
+      .concat('dist/web/client/style.css', ...SCRIPTS.map((name) => `dist/web/client/${name}.js`))
       .concat(
         readdirSync(join(root, 'src/providers'), { encoding: 'utf8' })
           .filter((file) => file.endsWith('.yaml'))
