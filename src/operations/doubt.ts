@@ -7,7 +7,7 @@ import type { Campaign, Channel, Outcome, Report, StepOutcome } from '../model.t
 import { createReferences } from '../plan/expand.ts';
 import { lateAtOf } from '../plan/gate.ts';
 import { unspelled } from '../providers/reference.ts';
-import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
+import { type AddressReader, createPhoneReader } from '../recipients/phone.ts';
 import { countOf } from '../report/words.ts';
 import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
@@ -228,7 +228,7 @@ function selectDoubts(
   ledger: Ledger,
   run: RunRecord,
   wanted: Required<Pick<Asked, 'names' | 'lines' | 'all'>>,
-  phone: PhoneReader,
+  phone: AddressReader,
 ): readonly DoubtRow[] {
   const doubts = [...ledger.doubts(run)].flat();
   if (wanted.all) return doubts;
@@ -271,7 +271,7 @@ const EXPLAINED = 1000;
  * By key and reference first, then by address, a number in any notation: all mean the channel step in doubt. The
  * reference may be spelled in letters and digits, as a provider shows it.
  */
-function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader) {
+function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: AddressReader) {
   const referenceOf = createReferences(run);
   const exact = new Map<string, DoubtRow[]>();
   const byAddress = new Map<string, DoubtRow[]>();
@@ -284,7 +284,7 @@ function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader)
     const found = exact.get(name) ?? byAddress.get(listedForm(name));
     if (found !== undefined) return found;
     const number = phone(name);
-    const form = 'e164' in number ? listedForm(number.e164) : null;
+    const form = 'to' in number ? listedForm(number.to) : null;
     const byNumber = form === null ? undefined : (exact.get(form) ?? byAddress.get(form));
     return byNumber ?? exact.get(unspelled(name)) ?? [];
   };
@@ -304,14 +304,14 @@ function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
 }
 
 /** Scans the whole list once, and holds none of it in memory. */
-function explain(ledger: Ledger, run: RunRecord, unknown: readonly Unknown[], phone: PhoneReader) {
+function explain(ledger: Ledger, run: RunRecord, unknown: readonly Unknown[], phone: AddressReader) {
   if (unknown.length === 0) return [];
   const referenceOf = createReferences(run);
   const forms = unknown.map((one): readonly string[] => {
     if ('line' in one) return [];
     const { name } = one;
     const number = phone(name);
-    return [name, listedForm(name), ...('e164' in number ? spellingsOf(number.e164) : []), unspelled(name)];
+    return [name, listedForm(name), ...('to' in number ? spellingsOf(number.to) : []), unspelled(name)];
   });
   const people = new Map<string | number, Person | null>([
     ...forms.flat().map((form) => [form, null] as const),

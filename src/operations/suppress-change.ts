@@ -62,7 +62,7 @@ export async function addSuppressions(
   const reading = await projectHere(resolved);
   const { project } = reading;
   const strange = topic === '' ? null : await topicOfNone(topic, project, resolved);
-  const untilMs = until === undefined ? null : (await createUntilReader(project.timeZone))(until);
+  const untilMs = until === undefined ? null : createUntilReader(project.timeZone)(until);
   if (until !== undefined && untilMs === null) {
     const hint = 'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z.';
     throw refuse(problem('usage', `--until "${until}" is no date.`, { hint }));

@@ -3,7 +3,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
 import { appliesTo } from '../ledger/suppressions.ts';
 import type { AddressKind, Campaign, ListSpec, Project, Recipient, SuppressionFile } from '../model.ts';
-import { type Address, addressMessage, createAddressReader } from '../recipients/address.ts';
+import { addressMessage, createAddressReader } from '../recipients/address.ts';
+import type { Address } from '../recipients/phone.ts';
 import { doubtAbout } from '../recipients/phone.ts';
 import { type ListDigest, ONLY_CELLS, openList } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
@@ -320,7 +321,7 @@ export async function readSuppressionList(
       const columns = findColumns(list.columns, file, list.headerLine);
       if ('code' in columns) return { diagnostics: [columns], warnings: [], total: 1, digest };
       const cells = cellsOf(defaultCountry);
-      const options = { file, columns, cells, untilOf: await createUntilReader(timeZone) };
+      const options = { file, columns, cells, untilOf: createUntilReader(timeZone) };
       const read = createEntryReader(options, sink, doubts.add);
       for await (const rows of list.rows()) {
         for (const row of rows) {

@@ -1,6 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { ADDRESS_KINDS, type AddressKind, type Campaign, type Row, type Step } from '../model.ts';
-import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
+import { ADDRESS_WORDS, createAddressReader } from '../recipients/address.ts';
+import type { AddressReader } from '../recipients/phone.ts';
 import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
 import { isNamed } from '../util/address-form.ts';

@@ -14,7 +14,8 @@ import type {
   Variables,
 } from '../model.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type AddressReader, addressMessage } from '../recipients/address.ts';
+import { addressMessage } from '../recipients/address.ts';
+import type { AddressReader } from '../recipients/phone.ts';
 import { type CompiledTemplate, columnTag, type TemplateValues } from '../templates/compile.ts';
 import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
 

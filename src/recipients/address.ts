@@ -1,19 +1,8 @@
 import type { AddressKind } from '../model.ts';
 import { DAMAGE_WORDS, damageOf, trimBlanks } from '../util/cell.ts';
-import { createEmailReader } from './email.ts';
-import { type AddressProblem, createPhoneReader, isChatId } from './phone.ts';
+import { readEmail } from './email.ts';
+import { type Address, type AddressProblem, type AddressReader, createPhoneReader, isChatId } from './phone.ts';
 import { show } from './show.ts';
-
-export interface Address {
-  /** Normalised: an E.164 number with `+`, an email address, or the id of a contact. */
-  readonly to: string;
-  /** ISO 3166-1 alpha-2; null: none. */
-  readonly country: string | null;
-  /** False for numbers that the numbering plan does not use; true for everything else. */
-  readonly assigned: boolean;
-}
-
-export type AddressReader = (cell: string) => Address | AddressProblem;
 
 export const ADDRESS_WORDS = {
   msisdn: { one: 'number', many: 'phone numbers', setting: 'to', column: 'msisdn' },
@@ -27,29 +16,8 @@ export const ADDRESS_WORDS = {
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
 export function createAddressReader(kind: AddressKind, defaultCountry: string | null): AddressReader {
-  if (kind === 'msisdn') return createNumberReader(defaultCountry);
-  return kind === 'email' ? createMailReader() : readContactAddress;
-}
-
-function createNumberReader(defaultCountry: string | null): AddressReader {
-  const readPhone = createPhoneReader(defaultCountry);
-  return function readNumber(cell) {
-    const phone = readPhone(cell);
-    return 'problem' in phone ? phone : { to: phone.e164, country: phone.country, assigned: phone.assigned };
-  };
-}
-
-function createMailReader(): AddressReader {
-  const readEmail = createEmailReader();
-  return function readMail(cell) {
-    const found = readEmail(cell);
-    return 'problem' in found ? found : { to: found.email, country: null, assigned: true };
-  };
-}
-
-function readContactAddress(cell: string): Address | AddressProblem {
-  const found = readContact(cell);
-  return 'problem' in found ? found : { to: found.contact, country: null, assigned: true };
+  if (kind === 'msisdn') return createPhoneReader(defaultCountry);
+  return kind === 'email' ? readEmail : readContact;
 }
 
 /** Shows the cell masked or cut. */
@@ -64,7 +32,7 @@ const MAX_ID_CHARACTERS = 200;
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Trims the id of a contact and puts it in Unicode's composed form; otherwise it is unchanged. */
-function readContact(raw: string): { readonly contact: string } | AddressProblem {
+function readContact(raw: string): Address | AddressProblem {
   const contact = trimBlanks(raw).normalize('NFC');
   if (contact === '') return { problem: 'is empty' };
   if (contact.length > MAX_ID_CHARACTERS) {
@@ -79,7 +47,7 @@ function readContact(raw: string): { readonly contact: string } | AddressProblem
     return { problem: 'is in scientific notation: a spreadsheet turned it into a number', hint };
   }
   if (damage !== null) return { problem: `is ${DAMAGE_WORDS[damage]}` };
-  return { contact };
+  return { to: contact, country: null, assigned: true };
 }
 
 /**

@@ -1,12 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { trimBlanks } from '../util/cell.ts';
 import { codePointOf } from '../util/escape.ts';
-import type { AddressProblem } from './phone.ts';
-
-interface EmailAddress {
-  /** Local part as written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */
-  readonly email: string;
-}
+import type { Address, AddressProblem } from './phone.ts';
 
 /** RFC 5321, 4.5.3.1.1 and 4.5.3.1.3 (a path of 256 octets holds its two angle brackets), in octets. */
 const MAX_LOCAL = 64;
@@ -16,12 +11,11 @@ const MAX_CHARACTERS = 1000;
 
 /**
  * Reads email addresses as people write them (RFC 5321, 5322 and 6531). Keeps tags (`+x`) and dots, whose meaning only
- * the receiving server knows. Removes `mailto:` and a name in front, as in `Jane <jane@example.com>`.
+ * the receiving server knows. Removes `mailto:` and a name in front, as in `Jane <jane@example.com>`. The local part stays as
+ * written (case counts there, RFC 5321, 2.4), the domain is in lower case and in ASCII.
  */
-export function createEmailReader(): (raw: string) => EmailAddress | AddressProblem {
-  return function readEmail(raw) {
-    return readPlain(raw) ?? readSpelling(raw);
-  };
+export function readEmail(raw: string): Address | AddressProblem {
+  return readPlain(raw) ?? readSpelling(raw);
 }
 
 const PLAIN_LOCAL = /^[\w!#$%&*+/=?^`{|}~-][\w!#$%&'*+/=?^`{|}~-]*(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
@@ -29,16 +23,20 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`);
 
 /** Plain ASCII without a blank, the usual case; null: check further. */
-function readPlain(raw: string): EmailAddress | null {
+function readPlain(raw: string): Address | null {
   const at = raw.indexOf('@');
   if (at < 1 || at > MAX_LOCAL || raw.length > MAX_ADDRESS) return null;
   const domain = raw.slice(at + 1);
   const lower = domain.toLowerCase();
   if (!DOMAIN.test(lower) || lower.includes('xn--') || !PLAIN_LOCAL.test(raw.slice(0, at))) return null;
-  return { email: lower === domain ? raw : `${raw.slice(0, at)}@${lower}` };
+  return addressOf(lower === domain ? raw : `${raw.slice(0, at)}@${lower}`);
 }
 
-function readSpelling(raw: string): EmailAddress | AddressProblem {
+function addressOf(email: string): Address {
+  return { to: email, country: null, assigned: true };
+}
+
+function readSpelling(raw: string): Address | AddressProblem {
   if (raw.length > MAX_CHARACTERS)
     return { problem: `has ${raw.length} characters, and no address has more than ${MAX_ADDRESS}` };
   const text = unwrap(trimBlanks(raw));
@@ -53,7 +51,7 @@ function readSpelling(raw: string): EmailAddress | AddressProblem {
   const octets = Buffer.byteLength(email);
   return octets > MAX_ADDRESS
     ? { problem: `has ${octets} octets, and no address has more than ${MAX_ADDRESS}` }
-    : { email };
+    : addressOf(email);
 }
 
 /** The address inside `Name <address>`, where the name cannot be an address too, or in quotes; without `mailto:`. */

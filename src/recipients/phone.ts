@@ -7,14 +7,15 @@ import { listedForm } from '../util/address-form.ts';
 import { compared } from '../util/cell.ts';
 import { onDemand } from '../util/on-demand.ts';
 
-interface PhoneNumber {
-  readonly e164: string;
+export interface Address {
+  /** Normalised: an E.164 number with `+`, an email address, or the id of a contact. */
+  readonly to: string;
   /**
-   * ISO 3166-1 alpha-2; null for networks that belong to no country. If several countries share a calling code and none
-   * of them uses the number, it is the main one (the documentation number +447700900123 is GB).
+   * ISO 3166-1 alpha-2; null: none, as for networks that belong to no country. If several countries share a calling code
+   * and none of them uses the number, it is the main one (the documentation number +447700900123 is GB).
    */
   readonly country: string | null;
-  /** False for numbers that only have the right length, such as documentation numbers. */
+  /** False for numbers that only have the right length, such as documentation numbers; true for everything else. */
   readonly assigned: boolean;
 }
 
@@ -24,7 +25,7 @@ export interface AddressProblem {
   readonly hint?: string;
 }
 
-export type PhoneReader = (raw: string) => PhoneNumber | AddressProblem;
+export type AddressReader = (raw: string) => Address | AddressProblem;
 
 /**
  * Reads phone numbers with the results of libphonenumber (`parsePhoneNumberFromString` of its `max` build, the whole
@@ -33,7 +34,7 @@ export type PhoneReader = (raw: string) => PhoneNumber | AddressProblem;
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
-export function createPhoneReader(defaultCountry: string | null): PhoneReader {
+export function createPhoneReader(defaultCountry: string | null): AddressReader {
   const home = defaultCountry === null ? null : findHome(defaultCountry);
 
   return function readPhone(raw) {
@@ -54,7 +55,7 @@ function findHome(defaultCountry: string): Home {
 }
 
 /** Reads plain digits, the usual case; null: the library has to read it. */
-function readDigits(raw: string, home: Home | null): PhoneNumber | null {
+function readDigits(raw: string, home: Home | null): Address | null {
   const first = raw.charCodeAt(0);
   if (first === PLUS) return isDigits(raw, 1) ? readInternational(raw) : null;
   return home !== null && isDigits(raw, 0) ? readNational(raw, home.plan) : null;
@@ -73,7 +74,7 @@ function isDigits(text: string, from: number): boolean {
 }
 
 /** Reads `+` and digits, maybe with the national prefix, as in +44 (0)20. */
-function readInternational(e164: string): PhoneNumber | null {
+function readInternational(e164: string): Address | null {
   const plans = findPlans(e164);
   if (plans === null) return null;
   const [main] = plans;
@@ -93,16 +94,16 @@ function findPlans(e164: string): Plans | null {
   return null;
 }
 
-function readNational(raw: string, home: NumberingPlan): PhoneNumber | null {
+function readNational(raw: string, home: NumberingPlan): Address | null {
   const plans = plansOf(Number(home.callingCode));
   if (plans === null || raw.startsWith('00') || raw.startsWith(home.callingCode)) return null;
   if (home.internationalPrefix.test(raw)) return null;
   const number = readPrefixed(raw, home, plans, home);
   if (number === null || number.assigned) return number;
-  return number.e164.length - 1 - home.callingCode.length < MIN_NATIONAL_DIGITS ? null : number;
+  return number.to.length - 1 - home.callingCode.length < MIN_NATIONAL_DIGITS ? null : number;
 }
 
-function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: NumberingPlan | null): PhoneNumber | null {
+function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: NumberingPlan | null): Address | null {
   const whole = `+${plan.callingCode}${raw}`;
   const prefix = plan.nationalPrefix?.exec(raw) ?? null;
   if (prefix === null || prefix[0] === '') return judge(whole, plans, home);
@@ -115,14 +116,14 @@ function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: Numb
 }
 
 /** Null: not even the length is possible. */
-function judge(e164: string, plans: Plans, home: NumberingPlan | null): PhoneNumber | null {
+function judge(e164: string, plans: Plans, home: NumberingPlan | null): Address | null {
   const digits = e164.length - 1 - plans[0].callingCode.length;
   const owner = findOwner(e164, digits, plans);
   const plan = owner ?? home ?? plans[0];
   if ((plan.lengths & (1 << digits)) === 0 || e164.length - 1 > MAX_DIGITS) return null;
   const tried = plans.length > 1 && plan.leading === null;
   const assigned = tried ? owner !== null : isAssigned(e164, digits, plan);
-  return { e164, country: plan.country, assigned };
+  return { to: e164, country: plan.country, assigned };
 }
 
 /** The country among those that share a calling code, as the library finds it. */
@@ -212,7 +213,7 @@ const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
 /** The limit of libphonenumber, which also bounds the expressions here. */
 const MAX_CHARACTERS = 250;
 
-function readSpelling(raw: string, home: Home | null): PhoneNumber | AddressProblem {
+function readSpelling(raw: string, home: Home | null): Address | AddressProblem {
   if (raw.length > MAX_CHARACTERS) return { problem: `has ${raw.length} characters, which no phone number has` };
   const plain = PLAIN.test(raw) ? readDigits(raw.replace(NOT_DIGITS, ''), home) : null;
   if (plain !== null) return plain;
@@ -226,7 +227,7 @@ function readSpelling(raw: string, home: Home | null): PhoneNumber | AddressProb
  * A number with a prefix for calls abroad: that of the country itself (0011 in AU, 00700 in KR), or `00` for `+` where
  * that makes no number. North America follows neither from 001 in a country that dials it, nor from 0011.
  */
-function readAbroad(text: string, home: Home | null): PhoneNumber | AddressProblem {
+function readAbroad(text: string, home: Home | null): Address | AddressProblem {
   const dialled = text.replace(/^\(?00\)?/, '+');
   if (dialled === text) return readTidy(text, home);
   const standard = readTidy(dialled, home);
@@ -238,7 +239,7 @@ function readAbroad(text: string, home: Home | null): PhoneNumber | AddressProbl
   if (isOwn && own.assigned) return own;
   if ('problem' in standard) return own;
   const dials001 = digits.startsWith('0011') || home?.plan.dials001 === true;
-  if (isOwn ? !standard.assigned : !(dials001 && standard.e164.startsWith('+1'))) return isOwn ? own : standard;
+  if (isOwn ? !standard.assigned : !(dials001 && standard.to.startsWith('+1'))) return isOwn ? own : standard;
   const where = home === null ? 'some countries dial' : `${home.country} may dial`;
   return {
     problem: `can be read in two ways: "00" may mean "+", or begin a prefix that ${where} for calls abroad`,
@@ -246,7 +247,7 @@ function readAbroad(text: string, home: Home | null): PhoneNumber | AddressProbl
   };
 }
 
-function readTidy(text: string, home: Home | null): PhoneNumber | AddressProblem {
+function readTidy(text: string, home: Home | null): Address | AddressProblem {
   const compact = SPACED.test(text) ? text.replace(NOT_DIGITS, '') : text;
   return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
@@ -270,7 +271,7 @@ function tidy(raw: string): string {
     .replace(/^\(\+(\d+)\)/, '+$1 ');
 }
 
-function askLibrary(text: string, country: CountryCode | null): PhoneNumber | AddressProblem {
+function askLibrary(text: string, country: CountryCode | null): Address | AddressProblem {
   const home = country === null ? {} : { defaultCountry: country };
   const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
   const isWhole = parsed !== undefined && text.replace(/\D/g, '').startsWith(parsed.countryCallingCode);
@@ -284,7 +285,7 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ad
   const isTooLong = parsed.number.length - 1 > MAX_DIGITS;
   if (parsed.ext !== undefined || isShortCode || isTooLong || !parsed.isPossible()) return explainParsed(parsed, text);
   const main = plansOf(Number(parsed.countryCallingCode))?.[0].country ?? null;
-  return { e164: parsed.number, country: parsed.country ?? main, assigned: parsed.isValid() };
+  return { to: parsed.number, country: parsed.country ?? main, assigned: parsed.isValid() };
 }
 
 /** Loaded on demand: its 93 modules take 60 ms, and plans made from its metadata (below) read plain digits. */

@@ -4,9 +4,9 @@ import { keyWithTime, listedForm } from '../util/address-form.ts';
 import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { createInstantOf, dateHint, readMoment } from '../util/time.ts';
 import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
-import { ADDRESS_WORDS, type Address, addressMessage, createAddressReader } from './address.ts';
+import { ADDRESS_WORDS, addressMessage, createAddressReader } from './address.ts';
 import { readCellTime, resolveColumns, showCell, type TypedColumn, typedColumns, typeFault } from './columns.ts';
-import { type AddressProblem, doubtAbout } from './phone.ts';
+import { type Address, type AddressProblem, doubtAbout } from './phone.ts';
 import { columnTypes } from './query.ts';
 import { show } from './show.ts';
 

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { problem, refuse, thrownText } from '../errors.ts';
 import { closedBy } from '../util/closing.ts';
-import { portOf } from '../util/http-server.ts';
+import { listenOn } from '../util/http-server.ts';
 import { createListener } from './app.ts';
 import type { Sandbox, SandboxSettings } from './options.ts';
 import { reportsOf } from './reporter.ts';
@@ -27,15 +25,12 @@ export async function startSandbox(options: SandboxSettings = {}): Promise<Sandb
     await Promise.all([closed, reporter?.close()]);
     receipts?.close();
   };
-  try {
-    server.listen(options.port ?? 0, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (error) {
-    await stop();
-    const hint = 'Choose another port; 0 takes a free one.';
-    throw refuse(problem('usage', `The sandbox cannot listen on 127.0.0.1: ${thrownText(error)}.`, { hint }));
-  }
-  const port = portOf(server);
+  const port = await listenOn(server, options.port ?? 0, '127.0.0.1', 'The sandbox cannot listen').catch(
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -1,5 +1,36 @@
+import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
+import { problem, refuse, thrownText } from '../errors.ts';
 import { isLoopback } from './base-url.ts';
+
+/** Of a server that other machines may reach. */
+export const SERVER_TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  // By default, Node checks timeouts only every 30 seconds.
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+} as const;
+
+/**
+ * @param what - `Pages cannot be served`: the beginning of the error
+ * @returns the port
+ * @throws HandbillError (exit 2) if the address or the port is not available
+ */
+export async function listenOn(server: Server, port: number, host: string, what: string): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const hint =
+      isTaken || isLoopback(host)
+        ? 'Choose another port with --port; 0 takes a free one.'
+        : 'Take an address of this machine with --host, or leave it out: 127.0.0.1 is for this machine alone.';
+    throw refuse(problem('usage', `${what} on ${host}: ${thrownText(error)}.`, { hint }));
+  }
+  return portOf(server);
+}
 
 export function portOf(server: Server): number {
   const address = server.address();

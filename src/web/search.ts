@@ -1,5 +1,5 @@
 import type { Outcome } from '../model.ts';
-import type { PhoneReader } from '../recipients/phone.ts';
+import type { AddressReader } from '../recipients/phone.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { fold, holdsWords } from '../util/fold.ts';
 
@@ -10,7 +10,7 @@ const SHORTEST_PART = 4;
 const LONGEST_TEXT = 300;
 
 /** @param phone reads a number in any spelling; null if no search was given */
-export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<number> = new Set()) {
+export function readSearch(text: string, phone: AddressReader, rows: ReadonlySet<number> = new Set()) {
   const wanted = text.trim().slice(0, LONGEST_TEXT);
   if (wanted === '') return null;
   const number = phone(wanted);
@@ -19,7 +19,7 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
   const email = wanted.includes('@')
     ? [listedForm(wanted), wanted.replace(/@[^@]*$/, (host) => host.toLowerCase())]
     : [];
-  const spelled = 'e164' in number ? spellingsOf(number.e164) : [];
+  const spelled = 'to' in number ? spellingsOf(number.to) : [];
   const names = [wanted, ...spelled, ...email, ...(isNumber ? [digits] : [])];
   const part = isNumber ? digits.replace(/^(?:\+|0+)/, '') : wanted;
   const line = /^(?:line\s+)?(\d{1,9})$/i.exec(wanted)?.[1];
@@ -29,7 +29,7 @@ export function readSearch(text: string, phone: PhoneReader, rows: ReadonlySet<n
     names: [...new Set(names)] as readonly string[],
     line: line === undefined ? null : Number(line),
     /** Part of a key or address; null: too short for one. */
-    part: part.length < SHORTEST_PART || 'e164' in number ? null : part,
+    part: part.length < SHORTEST_PART || 'to' in number ? null : part,
     /** Rows of the list that have its words, ascending. */
     rows,
   };
@@ -56,7 +56,7 @@ export const IN_MANY_CELLS = /^[\d\s]{0,5}$/;
  * The same search where a list cannot be filtered by the database: by keys and addresses, by words of a text, and by
  * the cells of the person. Null if no search was given.
  */
-export function createMatcher(text: string, phone: PhoneReader) {
+export function createMatcher(text: string, phone: AddressReader) {
   const search = readSearch(text, phone);
   if (search === null) return null;
   const holds = holdsWords(search.text);

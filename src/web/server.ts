@@ -5,12 +5,19 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { parse, serialize } from 'hono/utils/cookie';
-import { asError, HandbillError, problem, refuse, thrownText } from '../errors.ts';
+import { asError, HandbillError, problem, refuse } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { isLoopback } from '../util/base-url.ts';
 import { html } from '../util/escape.ts';
-import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
+import {
+  isForeignPart,
+  isKnownHost,
+  isOwnForm,
+  listenOn,
+  portOf,
+  receiveBody,
+  SERVER_TIMEOUTS,
+} from '../util/http-server.ts';
 import { isSame } from '../util/secret.ts';
 import { limitConnections } from '../webhook/server-connections.ts';
 import { ACTIONS, act, csvOf, doubtCsvOf, previewOf, reportOf } from './actions.ts';
@@ -28,15 +35,6 @@ const LONGEST_ADDRESS = 4_096;
 /** Closes a connection whose reader takes nothing for so long. Streams of events write more often. */
 const SILENT_MS = 60_000;
 
-const TIMEOUTS = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 5_000,
-  // By default, Node checks timeouts only every 30 seconds.
-  connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 16 * 1024,
-};
-
 /** @throws HandbillError (exit status 2) if the port is not available */
 export async function startPages(options: {
   readonly host: string;
@@ -52,7 +50,7 @@ export async function startPages(options: {
     app.fetch(request, env as HttpBindings);
   // Without patching the globals, which no library may do to its process.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
-  const server = createServer(TIMEOUTS, (incoming, outgoing) => {
+  const server = createServer({ ...SERVER_TIMEOUTS, keepAliveTimeout: 5_000 }, (incoming, outgoing) => {
     const { socket } = incoming;
     // A form is not complete with its headers.
     connections.began(socket);
@@ -67,18 +65,8 @@ export async function startPages(options: {
   });
   const connections = limitConnections(server);
   server.setTimeout(SILENT_MS);
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const why = thrownText(error);
-    const hint = isLoopback(host)
-      ? 'Choose another port with --port; 0 takes a free one.'
-      : 'Take an address of this machine with --host, and a port that is free with --port.';
-    throw refuse(problem('usage', `Pages cannot be served on ${host}: ${why}.`, { hint }));
-  }
   return {
-    port: portOf(server),
+    port: await listenOn(server, port, host, 'Pages cannot be served'),
     /** Ends open streams, and resolves when everything is closed. */
     async close(): Promise<void> {
       const closed = once(server, 'close');

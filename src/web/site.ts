@@ -5,7 +5,7 @@ import type { CommandContext } from '../operations/context.ts';
 import type { PeopleOf } from '../operations/run-people.ts';
 import type { ScheduleResult } from '../operations/schedule.ts';
 import type { ListFacts } from '../plan/list-guard.ts';
-import type { PhoneReader } from '../recipients/phone.ts';
+import type { AddressReader } from '../recipients/phone.ts';
 import { listWithOr } from '../util/words.ts';
 import type { RunStats } from './counts.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
@@ -30,7 +30,7 @@ export interface Site {
   readonly sent: Map<string, SentMessages>;
   /** Campaign files, folders or names to show; empty: the whole project. */
   readonly campaigns: readonly string[];
-  readonly phone: PhoneReader;
+  readonly phone: AddressReader;
   readonly people: PeopleOf;
   /** The schedules, from files that were read at most half a minute ago. */
   readonly coming: () => Promise<ScheduleResult>;

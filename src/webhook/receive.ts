@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { problem, refuse as refuseStart, thrownText } from '../errors.ts';
 import type { ReportMethod, Scheme } from '../model.ts';
-import { portOf } from '../util/http-server.ts';
+import { listenOn, SERVER_TIMEOUTS } from '../util/http-server.ts';
 import {
   createGroup,
   createRefusalLog,
@@ -93,8 +92,7 @@ export async function startReceiver(options: ReceiverOptions) {
   // A sender that asks before it sends its body gets `100 Continue` unless its headers are refused.
   server.on('checkContinue', serve);
   const connections = limitConnections(server);
-  await listen(server, wanted, host);
-  const port = portOf(server);
+  const port = await listenOn(server, wanted, host, 'Webhooks cannot be received');
   return {
     /** The address for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`,
@@ -136,32 +134,10 @@ function sourcesOf(senders: ReceiverOptions['senders'], record: Record): Readonl
 }
 
 /** Proxies keep idle connections for 60 s: a server that closes them first would cut off an arriving request. */
-const TIMEOUTS = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 65_000,
-  // By default, Node checks timeouts only every 30 seconds.
-  connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 16 * 1024,
-};
+const TIMEOUTS = { ...SERVER_TIMEOUTS, keepAliveTimeout: 65_000 };
 
 /** Longest wait at the end for answers that are being written: a commit may wait for another process meanwhile. */
 const LONGEST_FINISH_MS = 10_000;
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const message = thrownText(error);
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    const hint =
-      isTaken || host === DEFAULT_HOST
-        ? 'Choose another port with --port; 0 takes a free one.'
-        : 'Take an address of this machine with --host, or leave it out: 127.0.0.1 is for a proxy on this machine.';
-    throw refuseStart(problem('usage', `Webhooks cannot be received on ${host}: ${message}.`, { hint }));
-  }
-}
 
 interface Env {
   Bindings: HttpBindings;

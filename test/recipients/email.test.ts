@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
-import { createEmailReader } from '../../src/recipients/email.ts';
+import { readEmail } from '../../src/recipients/email.ts';
 
-const read = createEmailReader();
+const read = readEmail;
 
 /** The address, or what is wrong with it. */
 function said(raw: string): string {
   const found = read(raw);
-  return 'problem' in found ? `! ${found.problem}` : found.email;
+  return 'problem' in found ? `! ${found.problem}` : found.to;
 }
 
 const a = (length: number, letter = 'a'): string => letter.repeat(length);
@@ -43,7 +43,7 @@ describe('email addresses', () => {
   ];
 
   test.each(cases)('%s', (_, written, email) => {
-    expect(read(written)).toEqual({ email });
+    expect(read(written)).toEqual({ to: email, country: null, assigned: true });
   });
 });
 

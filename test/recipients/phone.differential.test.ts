@@ -2,7 +2,7 @@ import { type CountryCode, getCountries, getExampleNumber, parsePhoneNumberFromS
 import metadata from 'libphonenumber-js/max/metadata';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
-import { createPhoneReader, doubtAbout, type PhoneReader } from '../../src/recipients/phone.ts';
+import { type AddressReader, createPhoneReader, doubtAbout } from '../../src/recipients/phone.ts';
 
 // Numbers in all regions: every country's example with some digits changed, digits at random behind every calling
 // code, with and without national prefixes, plain and in the spellings that people use.
@@ -37,10 +37,10 @@ function oracle(raw: string, country: CountryCode | null) {
   const assigned = parsed.isValid();
   if (!raw.startsWith('+') && !assigned && parsed.nationalNumber.length < 7) return null;
   const owner = parsed.country ?? mains.get(parsed.countryCallingCode) ?? null;
-  return { e164: parsed.number, country: owner, assigned };
+  return { to: parsed.number, country: owner, assigned };
 }
 
-const readers = new Map<CountryCode | null, PhoneReader>();
+const readers = new Map<CountryCode | null, AddressReader>();
 
 function read(raw: string, country: CountryCode | null) {
   const reader = readers.get(country) ?? createPhoneReader(country);
@@ -124,7 +124,7 @@ describe('the fast way', () => {
     for (const { raw, country } of samples()) {
       const found = read(raw, country);
       if (found === null || !found.assigned) continue;
-      const { e164: to, country: of, assigned } = found;
+      const { to, country: of, assigned } = found;
       const type = parsePhoneNumberFromString(to)?.getType();
       const kind = doubtAbout({ to, country: of, assigned }, false)?.kind ?? null;
       const expected = type === undefined ? null : (KINDS[type] ?? null);
@@ -171,7 +171,7 @@ describe('the fast way', () => {
           const raw = `${prefix} ${number}`;
           const expected = parsePhoneNumberFromString(raw, { defaultCountry: country as CountryCode, extract: false });
           if (expected?.isValid() !== true) continue;
-          expect({ raw, country, e164: read(raw, country as CountryCode)?.e164 }).toEqual({
+          expect({ raw, country, e164: read(raw, country as CountryCode)?.to }).toEqual({
             raw,
             country,
             e164: expected.number,

@@ -83,13 +83,14 @@ const READ: readonly Case[] = [
 describe('numbers that are read', () => {
   for (const [label, country, raw, e164, owner, assigned = true] of READ) {
     test(label, () => {
-      expect(createPhoneReader(country)(raw)).toEqual({ e164, country: owner, assigned });
+      expect(createPhoneReader(country)(raw)).toEqual({ to: e164, country: owner, assigned });
     });
   }
 
   it('does not change what it has read', () => {
     const read = createPhoneReader('GB');
-    for (const [, , , e164, country, assigned = true] of READ) expect(read(e164)).toEqual({ e164, country, assigned });
+    for (const [, , , e164, country, assigned = true] of READ)
+      expect(read(e164)).toEqual({ to: e164, country, assigned });
   });
 });
 
