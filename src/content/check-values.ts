@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import { isList, type Json, type JsonObject, parsePointer } from '../util/json.ts';
+import { isList, isMapping, type Json, type JsonObject, parsePointer } from '../util/json.ts';
 
 export interface ContentProblem {
   readonly code: Code;
@@ -71,6 +71,22 @@ export function checkCount(found: Findings, pointer: string, count: number, max:
   overLimit(found, `${pointer}/${max}`, `There are ${count} ${items}; ${found.channel} takes at most ${max}.`);
 }
 
+/** @param alone - what to write for a single card */
+export function checkCards(
+  found: Findings,
+  cards: readonly JsonObject[],
+  { minCards, maxCards }: { readonly minCards: number; readonly maxCards: number },
+  alone: string,
+  check: (card: JsonObject, pointer: string, index: number) => void,
+): void {
+  if (cards.length < minCards) {
+    const message = `A carousel has ${minCards} to ${maxCards} cards, but there is ${cards.length} here.`;
+    overLimit(found, '/cards', message, alone);
+  }
+  checkCount(found, '/cards', cards.length, maxCards, 'cards');
+  for (const [i, card] of cards.entries()) check(card, `/cards/${i}`, i);
+}
+
 /** Reports the later one of two. `pointerOf`: of the value at an index. */
 export function checkUnique(
   found: Findings,
@@ -103,7 +119,7 @@ export function charactersIn(text: string): number {
 }
 
 export function mappingOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value) ? value : NO_KEYS;
+  return isMapping(value) ? value : NO_KEYS;
 }
 
 export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
@@ -111,12 +127,6 @@ export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
   // The schema allows only mappings, so the list is used as it is.
   return value.every(isMapping) ? value : value.map(mappingOf);
 }
-
-function isMapping(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value);
-}
-
-// `Array.isArray` makes an `any[]` of a read-only list.
 
 /** A value as text; empty if it is not known. */
 export function shownText(value: Json | undefined): string {

@@ -38,7 +38,7 @@ const HIDDEN =
 function bodyStart(html: string): number {
   const mark = /<!--|<body(?=[\s>/])/gi;
   for (let found = mark.exec(html); found !== null; found = mark.exec(html)) {
-    if (found[0] !== '<!--') return tagEnd(html, mark.lastIndex);
+    if (found[0] !== '<!--') return Math.max(0, tagEnd(html, mark.lastIndex));
     const end = html.indexOf('-->', mark.lastIndex);
     if (end < 0) return 0;
     mark.lastIndex = end + 3;
@@ -46,16 +46,17 @@ function bodyStart(html: string): number {
   return 0;
 }
 
-/** After the `>` of a tag, but for those in the values of attributes. */
-function tagEnd(html: string, from: number): number {
-  let quote = '';
+/** After the `>` of a tag, but for those in the values of attributes; -1 without one. */
+export function tagEnd(html: string, from: number): number {
   for (let at = from; at < html.length; at++) {
     const character = html.charAt(at);
-    if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === '"' || character === "'") quote = character;
-    else if (character === '>') return at + 1;
+    if (character === '>') return at + 1;
+    if (character === '"' || character === "'") {
+      at = html.indexOf(character, at + 1);
+      if (at < 0) return -1;
+    }
   }
-  return 0;
+  return -1;
 }
 
 /** Characters of an address in a header: a line has at most 998 octets (RFC 5322), and an address cannot be folded. */

@@ -5,6 +5,7 @@ import {
   advise,
   type ContentCheck,
   charactersIn,
+  checkCards,
   checkCount,
   checkFilled,
   checkLabel,
@@ -130,19 +131,14 @@ export const CAROUSEL_LIMITS = {
 
 /** Each has an image or video, and all have the same kind and number of buttons. */
 function checkCarousel(found: Findings, cards: readonly JsonObject[]): void {
-  const { minCards, maxCards } = CAROUSEL_LIMITS;
-  if (cards.length < minCards) {
-    const message = `A carousel has ${minCards} to ${maxCards} cards, but there is ${cards.length} here.`;
-    overLimit(found, '/cards', message, 'For a single one, write "header", "text" and "buttons".');
-  }
-  checkCount(found, '/cards', cards.length, maxCards, 'cards');
   const first = cards[0] === undefined ? '' : shapeOf(cards[0]);
-  for (const [i, card] of cards.entries()) {
-    checkCard(found, `/cards/${i}`, card);
-    if (shapeOf(card) === first) continue;
+  const alone = 'For a single one, write "header", "text" and "buttons".';
+  checkCards(found, cards, CAROUSEL_LIMITS, alone, (card, at, i) => {
+    checkCard(found, at, card);
+    if (shapeOf(card) === first) return;
     const message = `"cards[${i}]" has other buttons than "cards[0]".`;
-    invalid(found, `/cards/${i}`, message, 'Give all cards the same kind and number of buttons.');
-  }
+    invalid(found, at, message, 'Give all cards the same kind and number of buttons.');
+  });
   checkReplies(found, cards);
 }
 

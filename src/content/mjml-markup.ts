@@ -1,4 +1,5 @@
 import { nearest } from '../util/suggest.ts';
+import { tagEnd } from './email-content.ts';
 import names from './mjml-names.json' with { type: 'json' };
 
 interface Flaw {
@@ -163,19 +164,6 @@ function* tagsOf(text: string): Generator<Tag> {
     mark.lastIndex = end;
     if (name !== undefined) yield { ...tag, empty: text.startsWith('/>', end - 2) };
   }
-}
-
-/** After the `>` of a tag, but for those in quotes; -1 without one. */
-function tagEnd(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (character === '>') return at + 1;
-    if (character === '"' || character === "'") {
-      at = text.indexOf(character, at + 1);
-      if (at < 0) return -1;
-    }
-  }
-  return -1;
 }
 
 /** A Handlebars expression, or a character that the compiler would spoil. */

@@ -4,6 +4,7 @@ import { type ChannelEntry, EXAMPLE_TEXT } from './channel.ts';
 import type { ContentCheck } from './check-values.ts';
 import {
   advise,
+  checkCards,
   checkCount,
   checkLength,
   type Findings,
@@ -52,7 +53,10 @@ const checkRcs: ContentCheck = (content, text) => {
     invalid(found, '/cards', 'A message has either "card" or "cards".', 'Move the card into "cards".');
   }
   if (card !== undefined) checkCard(found, '/card', mappingOf(card), false);
-  if (cards !== undefined) checkCarousel(found, mappingsOf(cards));
+  if (cards !== undefined) {
+    const checkOne = (one: JsonObject, at: string): void => checkCard(found, at, one, true);
+    checkCards(found, mappingsOf(cards), RCS_LIMITS, 'Write "card" for a single one.', checkOne);
+  }
   if (cardWidth !== undefined && cards === undefined) {
     invalid(found, '/cardWidth', '"cardWidth" is for "cards" only.', 'Remove it.');
   }
@@ -62,16 +66,6 @@ const checkRcs: ContentCheck = (content, text) => {
   checkPayload(found, content, text);
   return found.problems;
 };
-
-function checkCarousel(found: Findings, cards: readonly JsonObject[]): void {
-  const { minCards, maxCards } = RCS_LIMITS;
-  if (cards.length < minCards) {
-    const message = `A carousel has ${minCards} to ${maxCards} cards, but there is ${cards.length} here.`;
-    overLimit(found, '/cards', message, 'Write "card" for a single one.');
-  }
-  checkCount(found, '/cards', cards.length, maxCards, 'cards');
-  for (const [i, card] of cards.entries()) checkCard(found, `/cards/${i}`, card, true);
-}
 
 function checkCard(found: Findings, at: string, card: JsonObject, inCarousel: boolean): void {
   const { title, description, media, buttons } = card;
