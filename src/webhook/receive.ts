@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono } from 'hono';
+import { tryDecode } from 'hono/utils/url';
+import { asError } from '../errors.ts';
 import type { ReportMethod, Scheme } from '../model.ts';
 import { listenOn, SERVER_TIMEOUTS } from '../util/http-server.ts';
 import {
@@ -71,18 +70,14 @@ export async function startReceiver(options: ReceiverOptions) {
     ...[...sources].map(([name, source]) => [`${path}/${name}`, source] as const),
     ...(main === undefined ? [] : [[path, main] as const]),
   ]);
-  const app = createReceiverApp(paths, {
+  const listener = createListener(paths, {
     log,
     now,
     connections: () => connections,
     isClosing: () => !server.listening,
   });
-  const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
-    app.fetch(request, env as HttpBindings);
-  // Without patching the globals, which no library may do to its process.
-  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const serve: RequestListener = (incoming, outgoing) => {
-    // A request that Hono refuses, such as one with an invalid Host, may still bring a gigabyte, not to be read.
+    // A request that is refused may still bring a gigabyte, not to be read.
     outgoing.once('finish', () => {
       if (outgoing.statusCode !== 200) incoming.socket.destroySoon();
     });
@@ -139,53 +134,38 @@ const TIMEOUTS = { ...SERVER_TIMEOUTS, keepAliveTimeout: 65_000 };
 /** Longest wait at the end for answers that are being written: a commit may wait for another process meanwhile. */
 const LONGEST_FINISH_MS = 10_000;
 
-interface Env {
-  Bindings: HttpBindings;
-}
-
 /**
  * Paths that take POST or GET, each for an environment. No CORS header, no body. With the scheme `path`, the secret
  * follows.
  */
-function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const hasSecret = (path: string): boolean => paths.get(path)?.scheme.kind === 'path';
-  const receive = async (c: Context<Env>, source: Source, segment: string | null): Promise<Response> => {
-    await receiveRequest(context, source, c.env.incoming, c.env.outgoing, segment);
-    return RESPONSE_ALREADY_SENT;
-  };
-  for (const [path, source] of paths) {
+function createListener(paths: ReadonlyMap<string, Source>, context: ReceiverContext): AsyncListener {
+  return async (incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    const no = (status: number, reason: string, more: { readonly [name: string]: string } = {}): void => {
+      context.log.refused(status, reason);
+      refuse(incoming, outgoing, status, more);
+    };
+    if (!URL.canParse(`http://${headers.host}`)) return no(400, 'no valid Host');
+    const path = url.replace(/[?#].*$/s, '');
+    const [, parent = '', last = ''] = /^(.*)\/([^/]+)$/s.exec(path) ?? [];
+    const [own, above] = [paths.get(path), paths.get(parent)];
+    const source = own ?? (above?.scheme.kind === 'path' ? above : undefined);
+    if (source === undefined) return no(404, 'another path');
     const methods = methodsOf(source);
-    app.on([...methods], path, (c, next) => (c.req.method === 'HEAD' ? next() : receive(c, source, null)));
-    if (hasSecret(path)) {
-      app.on([...methods], `${path}/:secret`, (c, next) => {
-        return c.req.method === 'HEAD' ? next() : receive(c, source, c.req.param('secret') ?? null);
-      });
+    if (!methods.some((one) => one === method)) {
+      return no(405, `another method than ${methods.join(', ')}`, { Allow: methods.join(', ') });
     }
-  }
-  app.notFound((c: Context<Env>) => {
-    const { incoming, outgoing } = c.env;
-    const parent = c.req.path.slice(0, c.req.path.lastIndexOf('/'));
-    const here =
-      paths.get(c.req.path) ?? (c.req.path.endsWith('/') || !hasSecret(parent) ? undefined : paths.get(parent));
-    if (here !== undefined) {
-      const methods = methodsOf(here).join(', ');
-      context.log.refused(405, `another method than ${methods}`);
-      refuse(incoming, outgoing, 405, { Allow: methods });
-    } else {
-      context.log.refused(404, 'another path');
-      refuse(incoming, outgoing, 404);
+    try {
+      const segment = own === undefined ? tryDecode(last, decodeURIComponent) : null;
+      await receiveRequest(context, source, incoming, outgoing, segment);
+    } catch (error) {
+      // Its message could contain data of the sender.
+      no(500, `a bug: ${asError(error).name}`);
     }
-    return RESPONSE_ALREADY_SENT;
-  });
-  app.onError((error, c: Context<Env>) => {
-    // Its message could contain data of the sender.
-    context.log.refused(500, `a bug: ${error.name}`);
-    refuse(c.env.incoming, c.env.outgoing, 500);
-    return RESPONSE_ALREADY_SENT;
-  });
-  return app;
+  };
 }
+
+type AsyncListener = (...request: Parameters<RequestListener>) => Promise<void>;
 
 function methodsOf({ methods, verifyToken }: Source): readonly ReportMethod[] {
   return verifyToken === undefined || methods.includes('GET') ? methods : ['GET', ...methods];

@@ -44,7 +44,7 @@ describe('forgery (S29)', () => {
     ['another time', { ...good, 'webhook-timestamp': String(Number(good['webhook-timestamp']) + 1) }, BODY],
     ['another secret', signed(BODY, { secret: Buffer.alloc(32, 9).toString('base64') }), BODY],
     ['301 s ago', signed(BODY, { atMs: Date.now() - 301_000 }), BODY],
-    ['302 s ahead', signed(BODY, { atMs: Date.now() + 302_000 }), BODY],
+    ['400 s ahead', signed(BODY, { atMs: Date.now() + 400_000 }), BODY],
     ['a body that was written again', good, JSON.stringify(JSON.parse(BODY))],
     ['another body', good, BODY.replace('m1', 'm2')],
     ['an empty body', good, ''],
