@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import { problem, refuse, thrownText } from '../errors.ts';
 import { isLoopback } from './base-url.ts';
 
-/** Of a server that other machines may reach. */
+/** For servers that other machines may reach. */
 export const SERVER_TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
