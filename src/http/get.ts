@@ -14,7 +14,9 @@ export interface Getter extends AsyncDisposable {
   get(path: string, signal: AbortSignal): Promise<Page>;
 }
 
-type GetterOptions = Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'>;
+type GetterOptions = Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'> & {
+  readonly now: () => number;
+};
 
 /** A page may hold thousands of events. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
@@ -41,7 +43,7 @@ export function createGetter(options: GetterOptions): Getter {
         return {
           status: answer.statusCode,
           body: await answer.body.text(),
-          retryAfterMs: retryAfterMs([wait].flat()[0] ?? null, Date.now()),
+          retryAfterMs: retryAfterMs([wait].flat()[0] ?? null, options.now()),
         };
       } catch (error) {
         return { error: toAttemptError(error), begun };

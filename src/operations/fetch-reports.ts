@@ -63,6 +63,7 @@ export async function fetchReports(context: FetchContext, store: Store): Promise
     url: environment.url,
     headers: headersOf(provider, vars, keys),
     authorize: authorizerOf(provider, vars, keys, now),
+    now,
     proxy: environment.proxy,
     timeoutMs: TIMEOUT_MS,
   });

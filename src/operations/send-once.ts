@@ -118,7 +118,7 @@ async function sendApproved(
           env: options.env,
           connections: concurrency,
           planFile,
-          nowMs: now(),
+          now,
           sandbox: () => listener?.sandbox?.() ?? null,
           onNotice,
         })

@@ -350,7 +350,7 @@ async function openSession(run: RunRecord, facts: RunFacts, { options, project, 
   if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, standingInputs(plan));
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
-  const openApi = await prepareApi({ plan, env, connections: concurrency, planFile, nowMs: now() });
+  const openApi = await prepareApi({ plan, env, connections: concurrency, planFile, now });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });
   const suppressions = await listsAgain.read();

@@ -91,7 +91,7 @@ const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'paused
 
 /**
  * Oldest first: unfinished runs of the last 24 hours (longer with a window or a canary that pauses), and the latest instant
- * without a run. Earlier missed instants stay missed, and those before the schedule was first seen, except with
+ * if it has no run. Earlier missed instants stay missed, and those before the schedule was first seen, except with
  * `missed: catch-up`. If the campaign is not as it was, or the ledger does not know it, only the last hour counts.
  */
 export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {

@@ -30,7 +30,7 @@ interface ApiOptions {
   readonly connections: number;
   /** The plan to apply. Where the environment has approvers, they must have signed it. */
   readonly planFile: AnyPlanFile | null;
-  readonly nowMs: number;
+  readonly now: () => number;
   readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
   /** The sandbox that all passes of a start share; null, the default: each has its own. */
   readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
@@ -50,7 +50,7 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
   const tls = checkTlsEnvironment(options.env);
   if (tls !== null) throw refuse(tls);
   const { campaign, environment } = options.plan;
-  await requireApproval(environment, options.planFile, options);
+  await requireApproval(environment, options.planFile, { ...options, nowMs: options.now() });
   if (environment.secrets === null) return () => openSandbox(options);
   const secrets = await readKeys(environment.secrets, options.env, campaign.project.root);
   return async () => {
@@ -117,7 +117,7 @@ function endpointTo(url: string, secrets: Secrets, options: ApiOptions, filesEac
   return connect({
     url,
     headers: headersOf(provider, vars, secrets),
-    authorize: authorizerOf(provider, vars, secrets, Date.now),
+    authorize: authorizerOf(provider, vars, secrets, options.now),
     connections: affordable(options, filesEach),
     timeoutMs: campaign.send.timeoutMs,
     recipientsPerRequest,

@@ -28,8 +28,7 @@ export interface ApprovedOptions {
 export const MAX_PLAN_BYTES = 1024 * 1024;
 
 /**
- * Refuses to send to an environment with approvers anything that they have not approved. Environments without
- * approvers,
+ * Refuses to send to an environment with approvers anything that they have not approved. Environments without approvers,
  * such as the sandbox, need nothing. `refuseOtherInputs` checks that the plan matches the send.
  * @param planFile - the plan to apply; null where a campaign is sent without one
  * @throws HandbillError exit 2 saying what is missing

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -180,14 +180,12 @@ describe('each attempt', () => {
 
   it('has its own token, where the provider takes JSON Web Tokens', async () => {
     gateway('', 'auth: { jwt: { alg: HS256, key: "{secret.token}", claims: { iss: handbill, iat: now } } }');
-    vi.useFakeTimers({ toFake: ['Date'] });
     const later: Behaviour = (request) => {
-      vi.setSystemTime(Date.now() + MINUTE);
+      nowMs += MINUTE;
       answer(429)(request);
     };
     behaviours = [later, answer(200, '{"id":"a"}')];
     await send();
-    vi.useRealTimers();
     const tokens = headerOf('authorization').map((text) => text?.replace('Bearer ', '') ?? '');
     const claims = tokens.map((token) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));
     expect(claims).toMatchObject([{ iss: 'handbill' }, { iss: 'handbill' }]);
