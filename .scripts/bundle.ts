@@ -59,6 +59,45 @@ function coreFirst(entries: readonly string[]): Plugin {
   };
 }
 
+/** Node's own modules that few commands need. */
+const LATE = /^node:(?:child_process|http|perf_hooks|worker_threads)$/;
+
+/** Loads them when something of them is first read. */
+const LATE_MODULES: Plugin = {
+  name: 'late-modules',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: LATE }, ({ path }) => ({ path, namespace: 'late' }));
+    onLoad({ filter: LATE, namespace: 'late' }, async ({ path }) => {
+      const names = Object.keys((await import(path)) as object).filter((name) => name !== 'default');
+      const getters = names.map((name) => `get ${name}() { return load().${name}; }`).join(', ');
+      return {
+        contents: `let loaded; const load = () => loaded ??= ${objectOf(path)}; module.exports = { ${getters} };`,
+      };
+    });
+  },
+};
+
+/**
+ * Has the others as the objects that they are. To import one as a module reads all that it exports, also what Node loads
+ * on demand: streams of files, Web Crypto, its own copy of undici. `node:util` alone takes two thirds of an empty script.
+ */
+function asObjects(text: string): string {
+  const objects = text.replace(
+    /^import (?:(\w+),? )?(?:\{([^}]*)\} )?from "(node:.*)";$/gm,
+    (_, all: string | undefined, names: string | undefined, path: string) =>
+      [all ?? [], names === undefined ? [] : `{${names.replaceAll(' as ', ': ')}}`]
+        .flat()
+        .map((target) => `var ${target} = ${objectOf(path)};`)
+        .join('\n'),
+  );
+  if (/ (?:from|import) "node:/.test(objects)) throw new Error('A module of Node is imported in an unknown form.');
+  return objects;
+}
+
+function objectOf(path: string): string {
+  return `globalThis.process.getBuiltinModule(${JSON.stringify(path)})`;
+}
+
 /** @param folder - where they go: a build */
 export async function bundle(folder: string): Promise<void> {
   const options = optionsFor(folder);
@@ -69,7 +108,7 @@ export async function bundle(folder: string): Promise<void> {
   for (const path of WITHOUT_CORE) {
     if (!entries.includes(path)) throw new Error(`Nothing loads ${path} on demand: take it out of WITHOUT_CORE.`);
   }
-  const { outputFiles, metafile } = await build({ ...options, plugins: [coreFirst(entries)] });
+  const { outputFiles, metafile } = await build({ ...options, plugins: [LATE_MODULES, coreFirst(entries)] });
   const inputs = new Map(
     Object.entries(metafile.outputs).map(([path, output]) => [join(root, path), Object.keys(output.inputs)]),
   );
@@ -82,7 +121,7 @@ export async function bundle(folder: string): Promise<void> {
     }
     mkdirSync(dirname(path), { recursive: true });
     const isRuntime = text.includes('typeof require !== "undefined"');
-    writeFileSync(path, licencesOf(inputs.get(path) ?? []) + (isRuntime ? REQUIRE : '') + inAscii(text));
+    writeFileSync(path, licencesOf(inputs.get(path) ?? []) + (isRuntime ? REQUIRE : '') + inAscii(asObjects(text)));
   }
 }
 
@@ -107,21 +146,18 @@ function optionsFor(folder: string) {
     platform: 'node',
     target: 'node24',
     alias: {
-      'node:http': './.scripts/http.cjs',
-      'node:process': './.scripts/process.cjs',
-      'node:util': './.scripts/util.cjs',
-      'node:worker_threads': './.scripts/worker-threads.cjs',
       // The same sources as modules: of CommonJS every file would be wrapped, and kept whole.
       yaml: './node_modules/yaml/browser/index.js',
     },
     define: { BUILT_SCHEMAS: JSON.stringify(schemaFingerprint()) },
+    plugins: [LATE_MODULES],
     external: installed().flatMap((name) => [name, `${name}/*`]),
     charset: 'ascii',
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
     write: false,
-  } as const satisfies BuildOptions;
+  } satisfies BuildOptions;
 }
 
 /** What users install, which is what their overrides reach. Everything else that the code imports is bundled. */

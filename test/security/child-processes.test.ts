@@ -42,14 +42,25 @@ function sourcesBelow(folder: string, ending: string): readonly Source[] {
 
 /** The sources of a chunk of the build, which names each; null for a source. Those of other packages are not ours to judge. */
 function partsOf(text: string): readonly Source[] | null {
-  const [, ...named] = text.split(/^\/\/ ((?:src|node_modules|\.scripts)\/.+)$/m);
+  const [, ...named] = text.split(/^\/\/ ((?:src\/|node_modules\/|late:).+)$/m);
   if (named.length === 0) return null;
   // A file whose imports are above another file in the chunk has two parts.
   const parts = Map.groupBy(
     named.flatMap((name, i) => (i % 2 === 0 && name.startsWith('src/') ? { name, text: named[i + 1] ?? '' } : [])),
     ({ name }) => name.replace(/^src\/|\.ts$/g, ''),
   );
-  return [...parts].map(([name, all]) => ({ name, text: withoutNumbers(all.map(({ text }) => text).join('\n')) }));
+  return [...parts].map(([name, all]) => ({ name, text: asWritten(all.map(({ text }) => text).join('\n')) }));
+}
+
+/** The build loads the module late, from the chunk that has it: `(0, import_node_child_process.spawn)(`. */
+function asWritten(text: string): string {
+  const calls = /\(0, import_node_child_process\d*\.(\w+)\)/g;
+  const names = [...new Set([...text.matchAll(calls)].map(([, name]) => name))].join(', ');
+  const called = text
+    .replaceAll(calls, '$1')
+    .replaceAll(/var import_node_child_process\d* = __toESM\(.*\);/g, `import { ${names} } from 'node:child_process';`)
+    .replaceAll(/\bimport_node_child_process\d*/g, "'child_process'");
+  return withoutNumbers(called);
 }
 
 /** The build numbers a name that several files of a chunk import: `spawn as spawn2`. */
