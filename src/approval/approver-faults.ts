@@ -1,7 +1,6 @@
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Environment, Project, SignerSource } from '../model.ts';
 import { isInside } from '../util/paths.ts';
-import { readSigners } from './verify.ts';
 
 /** A file outside the project may exist only on the machine that sends, so here its absence is a warning. */
 export async function approverFaults(
@@ -12,6 +11,7 @@ export async function approverFaults(
   for (const { name, approval } of only === undefined ? environments.values() : [only]) {
     for (const source of [approval?.approvers, approval?.planners]) {
       if (source === undefined || source === null) continue;
+      const { readSigners } = await import('./verify.ts');
       const { diagnostics } = await readSigners(source);
       found.push(...diagnostics.map((one) => (one.code === 'file-not-found' ? absent(one, name, source, root) : one)));
     }

@@ -117,10 +117,12 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   const missed: MissedOccurrence[] = [];
   for (const project of projects.values()) missed.push(...(await missedOccurrences(project, options.now())));
   const own = missed.filter((one) => all.some(({ name }) => name === one.campaign));
-  const pauses = [...projects.keys()].flatMap((path) => {
-    using ledger = quietLedger(path, options.now());
-    return (ledger?.pauses() ?? []).filter((pause) => pause.id === null || all.some(({ id }) => id === pause.id));
-  });
+  const pauses: Pause[] = [];
+  for (const path of projects.keys()) {
+    using ledger = await quietLedger(path, options.now());
+    const isHere = (pause: Pause) => pause.id === null || all.some(({ id }) => id === pause.id);
+    pauses.push(...(ledger?.pauses() ?? []).filter(isHere));
+  }
   return { campaigns: times, followUps: following, refused, missed: own, pauses };
 }
 

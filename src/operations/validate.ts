@@ -266,7 +266,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   const { prices, diagnostics } = await readPriceList(campaign.project);
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
-  const warn = createWarner(plan);
+  const warn = await createWarner(plan);
   const comparisons = createComparisonCheck(plan);
   const cells = createCellCheck(plan);
   const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
@@ -315,7 +315,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
 
 /** Pauses, fences, and an earlier id of the campaign. */
 async function ledgerSays(campaign: Campaign, nowMs: number) {
-  using ledger = campaign.recipients.sampled === undefined ? quietLedger(campaign.project.ledger, nowMs) : null;
+  using ledger = campaign.recipients.sampled === undefined ? await quietLedger(campaign.project.ledger, nowMs) : null;
   const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
   const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
   const notes = [...pauses.map((pause) => pauseText(pause)), ...(await fenceNotes(campaign.project))];

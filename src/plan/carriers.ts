@@ -2,7 +2,7 @@ import { smsParts } from '../content/sms-parts.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Campaign, StepMessage } from '../model.ts';
 import { LINK } from './link.ts';
-import { createOptOutFinder, type OptOutFinder } from './opt-out.ts';
+import type { OptOutFinder } from './opt-out.ts';
 
 /** `index`: where it is in the text, in UTF-16 units; null: it is about the whole text. */
 type Found = { readonly index: number | null; readonly what: string } | null;
@@ -105,13 +105,17 @@ const MARKETING =
   /(?:^|[^a-z])(?:marketing|promo|promotions?|promotional|advertising|adverts?|ads?|offers?|sales?|newsletters?)(?![a-z])/i;
 
 /** Advice on a text that networks block or change, although the API takes it: at most one of a kind, with its place. */
-export function createCarrierCheck({
+export async function createCarrierCheck({
   topic,
   messageType,
   project,
-}: Pick<Campaign, 'topic' | 'messageType' | 'project'>): (message: StepMessage, at: Position) => readonly Diagnostic[] {
+}: Pick<Campaign, 'topic' | 'messageType' | 'project'>): Promise<
+  (message: StepMessage, at: Position) => readonly Diagnostic[]
+> {
   const isMarketing = topic !== 'essential' && [topic, messageType].some((words) => MARKETING.test(words ?? ''));
-  const saysHow = isMarketing ? createOptOutFinder(project.webhook.replies.stopWords) : null;
+  // Words of many languages and patterns over them, which take 10 ms to load.
+  const optOut = isMarketing ? await import('./opt-out.ts') : null;
+  const saysHow = optOut?.createOptOutFinder(project.webhook.replies.stopWords) ?? null;
   return (message, at) => {
     const { channel, content, variables } = message;
     const isEmail = channel === 'email' && isMarketing;

@@ -18,12 +18,12 @@ import type { CheckContent } from './write-message.ts';
 
 type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
 
-export function createWarner({
+export async function createWarner({
   campaign,
   check,
   columns,
   compiled,
-}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'compiled'>): Warner {
+}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'compiled'>): Promise<Warner> {
   const steps = channelStepsOf(campaign);
   const links = compiled.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
   // The numbers of invented people are those that no one has.
@@ -33,7 +33,7 @@ export function createWarner({
     return isSample && found?.code === 'unassigned-number' ? null : found;
   };
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
-  const ofCarrier = createCarrierCheck(campaign);
+  const ofCarrier = await createCarrierCheck(campaign);
   const senders = new Map<Step, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (step: Step, country: string | null) => {
     let check = senders.get(step);

@@ -135,7 +135,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   return {
     plan,
     formats: createFormats(campaign.project.locale, campaign.project.timeZone),
-    warn: createWarner(plan),
+    warn: await createWarner(plan),
     stepOf: channelStepsOf(campaign),
     warnings: said,
     batches: batches(),

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable, resolveOptions } from '../../operations/options.ts';
 import { checkCampaigns, type Metered, VALIDATE, type ValidateOptions } from '../../operations/validate.ts';
 import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
@@ -32,9 +31,9 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
   command.action(async (paths: readonly string[], flags: FlagsOf<typeof FLAGS>) => {
-    const { recipients, quiet = false, format, output } = flags;
+    const { recipients, quiet = false, format, output, ledger } = flags;
     const now = context.now();
-    const options = { ...flags, ...optionsHere(context, flags.ledger), now: () => now };
+    const options = { ...flags, ...resolveOptions({ cwd: context.cwd, env: context.env, now: () => now, ledger }) };
     const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, ...more });
     const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
     const { errors } = await withPipedList(recipients, (piped) =>
