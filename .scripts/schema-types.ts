@@ -11,11 +11,11 @@ const FILE = new URL('../src/campaign/schema-types.d.ts', import.meta.url);
 export function schemaTypes(): string {
   return `import type { Json } from '../util/json.ts';
 
-export type CampaignSchema = ${typeOf(SCHEMAS.campaign, 'campaign')};
+export type CampaignSchema = ${typeOf(SCHEMAS.campaign(), 'campaign')};
 
-export type ProjectSchema = ${typeOf(SCHEMAS.project, 'project')};
+export type ProjectSchema = ${typeOf(SCHEMAS.project(), 'project')};
 
-export type ProviderSchema = ${typeOf(SCHEMAS.provider, 'provider')};
+export type ProviderSchema = ${typeOf(SCHEMAS.provider(), 'provider')};
 `;
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import { parsePointer, pointerTo } from '../util/json.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { shortened } from '../util/words.ts';
 import { eachKind, type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
@@ -49,11 +50,11 @@ function adviceForKey(
   const called = calledHere(error);
   if (called !== null) return { hint: `It is called "${called}" here${HOW_TO_WRITE.get(called) ?? ''}.` };
   const value = (error.data as Readonly<Record<string, unknown>> | undefined)?.[key];
-  const here = plausible(PLACES[context.kind].get(key), parent, value);
+  const here = plausible(PLACES[context.kind]().get(key), parent, value);
   if (here !== null) return { hint: here === '' ? 'It belongs at the top level.' : `It belongs under "${here}".` };
   const known = knownKeys(error);
   const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
-  const there = context.kind === 'campaign' ? plausible(PLACES.project.get(key), parent, value) : null;
+  const there = context.kind === 'campaign' ? plausible(PLACES.project().get(key), parent, value) : null;
   if (there !== null) {
     const elsewhere = `It belongs in handbill.yaml${there === '' ? '' : `, under "${there}"`}.`;
     return { hint: meant.hint === undefined ? elsewhere : `${meant.hint} As for "${key}": ${elsewhere}` };
@@ -283,7 +284,7 @@ function wrongValue(error: ErrorObject, name: string, context: Context): Verdict
     case 'uniqueItems':
       return invalid(`${name} holds the same value twice.`);
     default:
-      return invalid(`${name} ${error.message ?? 'is not allowed'}.`);
+      return invalid(`${name} is not allowed.`);
   }
 }
 
@@ -405,8 +406,8 @@ function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
     }
     if (typeof additionalProperties === 'object') visit(additionalProperties, found.kind, [...path, '<name>']);
   };
-  visit(SCHEMAS[kind], kind, []);
+  visit(SCHEMAS[kind](), kind, []);
   return places;
 }
 
-const PLACES = eachKind(placesOf);
+const PLACES = eachKind((kind) => onDemand(() => placesOf(kind)));

@@ -34,8 +34,8 @@ export interface Schema {
 /** `schemas/` is two levels up from both `src/campaign/` and `dist/campaign/`. */
 const TEXTS = eachKind((kind) => readFileSync(new URL(`../../schemas/${kind}.schema.json`, import.meta.url), 'utf8'));
 
-/** Shipped with the package, never loaded from elsewhere. */
-export const SCHEMAS = eachKind((kind) => JSON.parse(TEXTS[kind]) as Schema);
+/** Shipped with the package, never loaded from elsewhere. Read when something is wrong: the built code needs none. */
+export const SCHEMAS = eachKind((kind) => onDemand(() => JSON.parse(TEXTS[kind]) as Schema));
 
 export const schemaFingerprint = onDemand((): string => hash('sha256', Object.values(TEXTS).join('\0')));
 
@@ -53,7 +53,7 @@ export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema
   if (schema.$ref === undefined) return { schema, kind };
   const [file = '', fragment = ''] = schema.$ref.split('#');
   const target = file === '' ? kind : (file.slice(0, -'.schema.json'.length) as FileKind);
-  let found: unknown = SCHEMAS[target];
+  let found: unknown = SCHEMAS[target]();
   for (const key of fragment.split('/').slice(1)) found = (found as Record<string, unknown>)[key];
   return resolveSchema(found as Schema, target);
 }
@@ -96,13 +96,14 @@ export function compiledValidators(): Validators {
 /**
  * Strict, so that a slip in a schema is an error. Collects all errors: these files are small, and their depth and
  * number of values are limited before. `patternErrorMessage` is the sentence for a pattern, which editors show too.
+ * The other sentences are those of `explain.ts`.
  */
 export function createAjv(options: Options = {}): Ajv {
   const { Ajv } = require('ajv') as typeof import('ajv');
-  const strict: Options = { strict: true, allErrors: true, verbose: true, coerceTypes: false, allowUnionTypes: true };
+  const strict: Options = { strict: true, allErrors: true, verbose: true, messages: false, allowUnionTypes: true };
   const ajv = new Ajv({ ...strict, ...COMPILED_FAST, ...options });
   ajv.addVocabulary(['patternErrorMessage', ...FOR_EDITORS]);
-  eachKind((kind) => ajv.addSchema(withoutAnnotations(SCHEMAS[kind]), `${kind}.schema.json`));
+  eachKind((kind) => ajv.addSchema(withoutAnnotations(SCHEMAS[kind]()), `${kind}.schema.json`));
   return ajv;
 }
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { CountryCode, PhoneNumber as LibraryNumber } from 'libphonenumber-js/max';
-import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
 import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { compared } from '../util/cell.ts';
+import { metadata } from '../util/numbering-plans.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 export interface Address {

@@ -62,7 +62,7 @@ describe('the type of a schema', () => {
 test('the types have every key of the schemas', () => {
   const text = schemaTypes();
   for (const schema of Object.values(SCHEMAS)) {
-    const keys = Object.keys(schema.properties ?? {});
+    const keys = Object.keys(schema().properties ?? {});
     expect(keys.filter((key) => !text.includes(`readonly ${key}?: `) && !text.includes(`readonly ${key}: `))).toEqual(
       [],
     );

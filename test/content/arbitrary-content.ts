@@ -59,7 +59,7 @@ function fits(text: string, { minLength = 0, maxLength = Number.POSITIVE_INFINIT
 
 /** `content` of a campaign file with a few of its keys, `text` among them. */
 export function anyContent(unknown: boolean): fc.Arbitrary<Readonly<Record<string, Json>>> {
-  const schema = SCHEMAS.campaign.properties?.['content'];
+  const schema = SCHEMAS.campaign().properties?.['content'];
   const keys = Object.entries(schema?.properties ?? {}).map(([key, inner]) => [key, ofSchema(inner, unknown)] as const);
   return fc
     .subarray(keys, { minLength: 1, maxLength: 5 })

@@ -31,10 +31,10 @@ async function labels(text: string): Promise<readonly string[]> {
 describe('completion', () => {
   it('lists every key of a campaign that is not there yet, with its description', async () => {
     const proposals = await server.complete(`${CAMPAIGN}name: hello\n▮`);
-    const keys = Object.keys(SCHEMAS.campaign.properties ?? {}).filter((key) => key !== 'name');
+    const keys = Object.keys(SCHEMAS.campaign().properties ?? {}).filter((key) => key !== 'name');
     for (const key of keys) {
       const { documentation } = proposals.find(({ label }) => label === key) ?? {};
-      expect(documentation, key).toBe(SCHEMAS.campaign.properties?.[key]?.description);
+      expect(documentation, key).toBe(SCHEMAS.campaign().properties?.[key]?.description);
     }
     expect(proposals.map(({ label }) => label)).not.toContain('name');
   });
@@ -113,8 +113,8 @@ describe('a new file', () => {
   });
 
   it('offers nothing else that is not a key', () => {
-    expect(SCHEMAS.campaign).toHaveProperty('defaultSnippets.length', 3);
-    expect(SCHEMAS.project).toHaveProperty('defaultSnippets.length', 1);
+    expect(SCHEMAS.campaign()).toHaveProperty('defaultSnippets.length', 3);
+    expect(SCHEMAS.project()).toHaveProperty('defaultSnippets.length', 1);
   });
 });
 
@@ -138,14 +138,14 @@ function snippetsOf(
 }
 
 describe('snippets', () => {
-  const all = (['campaign', 'project'] as const).flatMap((kind) => snippetsOf(kind, SCHEMAS[kind], ''));
+  const all = (['campaign', 'project'] as const).flatMap((kind) => snippetsOf(kind, SCHEMAS[kind](), ''));
 
   it('are found', () => expect(all.length).toBeGreaterThan(10));
 
   test.each(all)('%s: each is a value that the schema takes', (_label, kind, schema) => {
     const validate = createAjv().compile({
       ...schema,
-      definitions: (SCHEMAS[kind] as { definitions?: object }).definitions ?? {},
+      definitions: (SCHEMAS[kind]() as { definitions?: object }).definitions ?? {},
     });
     for (const { label, body } of schema.defaultSnippets ?? []) {
       expect(validate(filledIn(body)), `${label}: ${JSON.stringify([filledIn(body), validate.errors])}`).toBe(true);
