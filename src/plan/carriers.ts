@@ -109,14 +109,12 @@ export async function createCarrierCheck({
   topic,
   messageType,
   project,
-}: Pick<Campaign, 'topic' | 'messageType' | 'project'>): Promise<
-  (message: StepMessage, at: Position) => readonly Diagnostic[]
-> {
+}: Pick<Campaign, 'topic' | 'messageType' | 'project'>) {
   const isMarketing = topic !== 'essential' && [topic, messageType].some((words) => MARKETING.test(words ?? ''));
   // Words of many languages and patterns over them, which take 10 ms to load.
   const optOut = isMarketing ? await import('./opt-out.ts') : null;
   const saysHow = optOut?.createOptOutFinder(project.webhook.replies.stopWords) ?? null;
-  return (message, at) => {
+  return (message: StepMessage, at: Position): readonly Diagnostic[] => {
     const { channel, content, variables } = message;
     const isEmail = channel === 'email' && isMarketing;
     if (channel !== 'sms' && channel !== 'rcs' && !isEmail) return NOTHING;
