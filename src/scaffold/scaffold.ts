@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { EXAMPLE_BUTTONS } from '../content/rich.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { environmentText } from './environment.ts';
-import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** Callers have checked all values. */
 export interface NewProject {
@@ -33,11 +33,22 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
     ...[...project.schemas].map(([name, text]) => [`schemas/${name}`, text] as const),
     ['README.md', readmeFile(project)],
     ['package.json', packageFile(project)],
-    ['.npmrc', NPM_SETTINGS],
-    ['.gitignore', GIT_IGNORE],
-    ...editorFiles(),
-    ['.github/workflows/handbill.yml', GITHUB_WORKFLOW],
+    ...Object.entries(COPIED).map(([path, from]) => [path, example(from)] as const),
   ]);
+}
+
+/** The same in every project: the files below `docs/examples/`, by their paths in the project. */
+const COPIED = {
+  '.npmrc': 'project/npmrc',
+  '.gitignore': 'project/gitignore',
+  '.vscode/settings.json': 'project/vscode-settings.json',
+  '.vscode/extensions.json': 'project/vscode-extensions.json',
+  '.github/workflows/handbill.yml': 'github-actions.yml',
+};
+
+/** Two levels up is the package, seen from `src/scaffold/` and from `dist/chunks/`. */
+function example(name: string): string {
+  return readFileSync(new URL(`../../docs/examples/${name}`, import.meta.url), 'utf8');
 }
 
 function projectFile({ country, timeZone, provider, exampleProvider }: NewProject): string {
@@ -187,19 +198,6 @@ function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'
   return `${[`${isEmail ? 'email' : 'msisdn'},first_name,order`, ...rows].join('\n')}\n`;
 }
 
-const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this machine, and in a backup.
-.handbill/
-# Keys
-.env
-.env.*
-node_modules/
-# Lists of people. What is committed stays in the history. Choose, and take the comment sign of one line away:
-# left out of git (every machine that sends has its own copy)
-# campaigns/**/*.csv
-# committed on purpose, so that pull requests show who is added
-# !campaigns/**/*.csv
-`;
-
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
 /** Exact, so that all people and CI use one version and can open the ledger. Node.js comes as a package. */
@@ -214,30 +212,6 @@ function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node
   return `${JSON.stringify(text, null, 2)}\n`;
 }
 
-/** npm warns of an older Node.js on the machine, once for each package. handbill runs under the one of the project. */
-const NPM_SETTINGS = `# No warnings that the Node.js of this machine is too old: package.json brings the one that is used.
-loglevel=error
-`;
-
-/** From the schemas in the project: no network is needed. */
-function editorFiles(): readonly (readonly [path: string, text: string])[] {
-  const settings = {
-    'yaml.schemas': {
-      './schemas/project.schema.json': 'handbill.yaml',
-      './schemas/campaign.schema.json': 'campaigns/**/campaign.yaml',
-      './schemas/provider.schema.json': 'providers/*.yaml',
-    },
-    // Else completion writes every default below a key such as `send`.
-    'yaml.disableDefaultProperties': true,
-    'files.associations': { '*.hbs': 'handlebars' },
-  };
-  const extensions = { recommendations: ['redhat.vscode-yaml'] };
-  return [
-    ['.vscode/settings.json', `${JSON.stringify(settings, null, 2)}\n`],
-    ['.vscode/extensions.json', `${JSON.stringify(extensions, null, 2)}\n`],
-  ];
-}
-
 /** For readers of the repository who do not know handbill. */
 function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dependency'>): string {
   const elsewhere = dependency.startsWith('file:')
@@ -246,39 +220,11 @@ function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dep
 install: a version, or the file that \`npm pack\` makes of handbill.
 `
     : '';
-  return `# Campaigns
-
-Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file that names its
-template and its list of recipients.
-
-\`\`\`sh
-npm install                      # once; commit package-lock.json, which CI installs from
-npx handbill validate            # every error at once, with file, line and column
-npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
-npx handbill rehearse ${campaign}${gap(campaign, 'rehearse')}# shows the three messages of the next days
-npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
-npx handbill report ${campaign}${gap(campaign, 'report')}# the outcome of every recipient
-\`\`\`
-${elsewhere}
-| file | what it is |
-|---|---|
-| \`handbill.yaml\` | what all campaigns share, and the APIs that they can be sent to |
-| \`campaigns/${campaign}/\` | the first campaign |
-| \`campaigns/${campaign}-2/\`, \`-3/\` | its follow-ups, for those who do not answer. Write your texts, or delete them |
-| \`schemas/\` | completion and errors in your editor; take those of a newer handbill when you update it |
-| \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
-| \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
-
-To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its secrets, and look at everything with
-\`npx handbill doctor\`. Lists that must not lie in git are passed with \`--recipients FILE\`.
-`;
+  return example('project/README.md')
+    .replaceAll(/CAMPAIGN +(?=#)/g, (place) => `${campaign} `.padEnd(place.length))
+    .replaceAll('CAMPAIGN', campaign)
+    .replace('\n| file |', `${elsewhere}\n| file |`);
 }
-
-function gap(campaign: string, command: string): string {
-  return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
-}
-
-const COMMENT_COLUMN = 33;
 
 /** On one line, quoted if any YAML reader takes it for another type (1.1: `no` is a boolean), with JSON's escapes. */
 function yamlWord(text: string): string {

@@ -10,10 +10,10 @@ import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
-import { addExamples, addOptions, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
+import { flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   sign: SIGN,
   check: { flag: '--check', says: 'sign nothing; exit 2 unless the plan is approved' },
   ...APPROVE,
@@ -25,21 +25,6 @@ const FLAGS = {
 
 type ApproveFlags = FlagsOf<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
-    ['handbill approve hello.plan.json --check', 'may it be sent?'],
-    [
-      'handbill approve nightly --env production --standing --until 2026-12-31 --sign KEY',
-      'every occurrence, whatever its list holds',
-    ],
-  ]).action(async (file: string, flags: ApproveFlags) => {
-    refuseMixed(command, flags);
-    await run(file, flags, context);
-  });
-}
-
 function refuseMixed(command: Command, flags: ApproveFlags): void {
   const names = flagsGiven(
     command,
@@ -50,7 +35,8 @@ function refuseMixed(command: Command, flags: ApproveFlags): void {
   if (flags.standing === true && flags.until === undefined) throw refuse(untilMissing());
 }
 
-async function run(file: string, flags: ApproveFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: ApproveFlags, file: string, command: Command): Promise<void> {
+  refuseMixed(command, flags);
   const { interactive } = context;
   const show = (question: ApproveQuestion): void => {
     if (flags.quiet !== true) context.err(planFacts(question));

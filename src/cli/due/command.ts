@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { calledHere, DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
@@ -15,12 +14,11 @@ import { placeOfLedger } from '../../util/ledger-address.ts';
 import { addressLines, fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addOptions, PATHS } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   yes: OPTIONS.yes,
   ...DUE,
   quiet: OPTIONS.quiet,
@@ -32,18 +30,11 @@ const FLAGS = {
 
 type DueFlags = FlagsOf<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument(...PATHS);
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
-    ['handbill due --dry-run', 'what would be sent now'],
-    ['handbill due --dry-run --at 2026-12-01T09:00:00Z', 'and then'],
-  ]).action(async (paths: readonly string[], flags: DueFlags) => {
-    context.exit(await run(paths, flags, context));
-  });
+export async function run(context: CommandContext, flags: DueFlags, paths: readonly string[]): Promise<void> {
+  context.exit(await sendDue(paths, flags, context));
 }
 
-async function run(paths: readonly string[], flags: DueFlags, context: CommandContext): Promise<ExitStatus> {
+async function sendDue(paths: readonly string[], flags: DueFlags, context: CommandContext): Promise<ExitStatus> {
   if (flags.at !== undefined && flags.dryRun !== true) {
     const hint = 'Add --dry-run. What is sent is sent now.';
     throw refuse(problem('usage', '--at is only for --dry-run.', { hint }));

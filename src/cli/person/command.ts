@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ERASE, type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
@@ -12,10 +11,9 @@ import { countOf, eventWords } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   erase: { flag: '--erase', says: 'take the person out of the ledger for good, and never send to the address again' },
   ...ERASE,
   yes: { flag: '--yes', says: 'with --erase: do it without asking' },
@@ -26,17 +24,7 @@ const FLAGS = {
 
 type PersonFlags = FlagsOf<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<address>', 'phone number, email address, contact:ID, or key of a recipient');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill person +447700900123', 'runs, outcomes, replies and suppression; other addresses are masked'],
-    ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
-    ['handbill person P-1042', 'the recipient with this key'],
-    ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
-  ]).action((address: string, flags: PersonFlags) => run(address, flags, context));
-}
-
-async function run(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: PersonFlags, address: string): Promise<void> {
   if (flags.erase === true) {
     await erase(address, flags, context);
     return;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
@@ -7,10 +6,9 @@ import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit
 import { countOf, eventWords, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...PURGE,
   yes: { flag: '--yes', says: 'do it without asking' },
   quiet: OPTIONS.quiet,
@@ -21,15 +19,7 @@ const FLAGS = {
 
 type PurgeFlags = FlagsOf<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill purge --older-than 90d --dry-run', 'what would leave'],
-    ['handbill purge --older-than 90d --yes --quiet', 'every night, from cron'],
-    ['handbill purge --older-than 12h --campaign one-time-codes', ''],
-  ]).action((flags: PurgeFlags) => run(flags, context));
-}
-
-async function run(flags: PurgeFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: PurgeFlags): Promise<void> {
   const result = await purge({
     ...flags,
     ...optionsHere(context, flags.ledger),

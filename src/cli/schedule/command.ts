@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
@@ -20,10 +19,10 @@ import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, flagOf, PATHS } from '../shared/options.ts';
+import { flagOf } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...SCHEDULE,
   ...CALLER,
   output: { flag: '-o, --output <folder>', says: 'write the files into this folder' },
@@ -34,21 +33,12 @@ const FLAGS = {
 
 type ScheduleFlags = FlagsOf<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument(...PATHS);
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill schedule', 'when each campaign goes out next'],
-    ['handbill schedule --format crontab', 'a line for `crontab -e`'],
-    ['handbill schedule --format systemd --environment-file /etc/handbill.env -o .', 'a service and its timer'],
-    ['handbill schedule --format kubernetes --image IMAGE', 'a CronJob, and the volume of its ledger'],
-    ['handbill schedule --format github-actions --runner LABEL --ledger /var/lib/handbill/ledger.db', ''],
-  ]).action(async (paths: readonly string[], flags: ScheduleFlags) => {
-    const { format } = flags;
-    refuseIdle(flags);
-    context.exit(
-      await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
-    );
-  });
+export async function run(context: CommandContext, flags: ScheduleFlags, paths: readonly string[]): Promise<void> {
+  const { format } = flags;
+  refuseIdle(flags);
+  context.exit(
+    await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
+  );
 }
 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {

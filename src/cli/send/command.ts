@@ -13,14 +13,14 @@ import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addOptions, flagsGiven } from '../shared/options.ts';
+import { flagsGiven } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
 import { interruptedBy, watchSignals } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   plan: { scope: 'list', flag: '--plan <file>', says: 'send exactly what a plan file says' },
   testTo: {
     scope: 'all',
@@ -79,20 +79,16 @@ const FLAGS = {
 
 type SendFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('[campaign]', 'campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
-    ['handbill send campaigns/hello', 'to the sandbox'],
-    ['handbill send hello --env production --limit 100', 'the first hundred'],
-    ['handbill send hello --env production --allow input-changed --dry-run', 'what the corrected list would change'],
-    ['handbill send --plan hello.plan.json --yes', 'exactly what was planned'],
-  ]).action(async (target: string | undefined, flags: SendFlags) => {
-    await withPipedList(flags.recipients, (piped) => run(target, { ...flags, ...piped }, command, context));
-  });
+export async function run(
+  context: CommandContext,
+  flags: SendFlags,
+  target: string | undefined,
+  command: Command,
+): Promise<void> {
+  await withPipedList(flags.recipients, (piped) => sendOne(target, { ...flags, ...piped }, command, context));
 }
 
-async function run(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
+async function sendOne(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
   refuseMixed(command, flags);
   if (flags.testTo !== undefined) return await runTest(target, flags, context);
   const planFile = flags.plan === undefined ? undefined : await readPlan(flags.plan, context);

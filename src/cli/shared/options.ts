@@ -141,17 +141,6 @@ export function instant(text: string, now: () => number): number {
   );
 }
 
-export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
-  const width = Math.max(...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, says]) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
-}
-
-export const PATHS = [
-  '[path...]',
-  'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-] as const;
-
 export const STANDING = {
   standing: { flag: '--standing', says: 'for every occurrence until a day, whatever its list holds: needs no list' },
   until: { flag: '--until <day>', says: 'with --standing: the last day, in UTC, such as 2026-12-31' },

@@ -12,9 +12,9 @@ import { complain } from '../shared/complain.ts';
 
 /** Exit status 2 where a campaign would be refused, or an address is invalid; not for a suppressed one. */
 export async function checkAll(
-  addresses: readonly string[],
-  given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: true },
   context: CommandContext,
+  given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: boolean },
+  addresses: readonly string[],
 ): Promise<void> {
   const { out, err, exit, colour } = context;
   const { checked, total, timeZone } = await lookAtSuppressions({ ...optionsHere(context, given.ledger), addresses });
