@@ -32,7 +32,9 @@ function configure(command: Command, text: CommandText, module: CommandModule, c
   const { run } = module;
   if (run === undefined) return;
   command.action(async (...given: unknown[]) => {
-    await run(context, given.at(-2) as never, ...([...given.slice(0, -2), command] as never[]));
+    const { cwd, env, now } = context;
+    const flags = { ...(given.at(-2) as object), cwd, env, now };
+    await run(context, flags as never, ...([...given.slice(0, -2), command] as never[]));
   });
 }
 

@@ -4,6 +4,7 @@ import { EXAMPLE_BUTTONS } from '../content/rich.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { environmentText } from './environment.ts';
+import NUMBERS from './reserved-numbers.json' with { type: 'json' };
 
 /** Callers have checked all values. */
 export interface NewProject {
@@ -162,19 +163,11 @@ const PEOPLE: readonly { readonly name: string; readonly order: string }[] = [
  * Numbers that regulators keep free for fiction; other countries' lists begin with British ones. The first is the sender.
  * GB: Ofcom. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39 98. AU: ACMA. SE: PTS.
  */
-const RESERVED: Readonly<Record<string, readonly [string, string, string, string]>> = {
-  GB: ['+447700900010', '+447700900011', '+447700900012', '+447700900013'],
-  US: ['+12025550110', '+12025550111', '+12025550112', '+12025550113'],
-  CA: ['+16135550110', '+16135550111', '+16135550112', '+16135550113'],
-  FR: ['+33639980010', '+33639980011', '+33639980012', '+33639980013'],
-  AU: ['+61491570006', '+61491570156', '+61491570157', '+61491570158'],
-  SE: ['+46701740610', '+46701740611', '+46701740612', '+46701740613'],
-};
-
-const BRITISH = ['+447700900010', '+447700900011', '+447700900012', '+447700900013'] as const;
+const RESERVED: Readonly<Record<string, readonly string[]>> = NUMBERS;
+const BRITISH = NUMBERS.GB;
 
 export function exampleSender(country: string): string {
-  return (RESERVED[country] ?? BRITISH)[0];
+  return (RESERVED[country] ?? BRITISH)[0] ?? '';
 }
 
 const INVENTED: ReadonlySet<string> = new Set(Object.values(RESERVED).flat());
@@ -192,7 +185,7 @@ function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'
   const [, ...numbers] = RESERVED[country] ?? BRITISH;
   const isEmail = CHANNEL_TABLE[channel].address === 'email';
   const rows = PEOPLE.map(({ name, order }, i) => {
-    const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? BRITISH[1]);
+    const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? '');
     return [address, name, order].join(',');
   });
   return `${[`${isEmail ? 'email' : 'msisdn'},first_name,order`, ...rows].join('\n')}\n`;

@@ -2,15 +2,14 @@ import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import { ALLOWABLE, DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { APPROVE, type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
-import { flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
+import { type Flags, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
 export const FLAGS = {
@@ -23,7 +22,7 @@ export const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ApproveFlags = FlagsOf<typeof FLAGS>;
+type ApproveFlags = Flags<typeof FLAGS>;
 
 function refuseMixed(command: Command, flags: ApproveFlags): void {
   const names = flagsGiven(
@@ -44,7 +43,6 @@ export async function run(context: CommandContext, flags: ApproveFlags, file: st
   const { sign, ...wanted } = flags;
   const options = {
     ...wanted,
-    ...optionsHere(context, flags.ledger),
     interactive,
     onSaid: context.err,
     ...(typeof sign === 'string' ? { key: sign } : {}),

@@ -2,9 +2,9 @@ import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { DIFF, diff } from '../../operations/diff.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { jsonText } from '../../util/escape.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
 import { watchInterrupts } from '../shared/signals.ts';
@@ -28,7 +28,7 @@ export const FLAGS = {
 
 export async function run(
   context: CommandContext,
-  flags: FlagsOf<typeof FLAGS>,
+  flags: Flags<typeof FLAGS>,
   revision: string,
   target: string | undefined,
 ): Promise<void> {
@@ -44,7 +44,6 @@ export async function run(
       diff(revision, {
         ...flags,
         ...(target === undefined ? {} : { campaign: target }),
-        ...optionsHere(context, flags.ledger),
         signal: interrupts.signal,
         meter,
       }),

@@ -1,12 +1,12 @@
 import type { CommandContext } from '../../operations/context.ts';
 import { DOCTOR, type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
 import { type DoctorCheck, exitOf, found } from '../../operations/doctor-environments.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { countOf } from '../../report/words.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { maskNumbers } from '../../util/redact.ts';
 import { table } from '../../util/table.ts';
+import type { Flags } from '../shared/options.ts';
 
 export const FLAGS = {
   ...DOCTOR,
@@ -17,12 +17,11 @@ export const FLAGS = {
 
 export async function run(
   context: CommandContext,
-  flags: FlagsOf<typeof FLAGS>,
+  flags: Flags<typeof FLAGS>,
   campaign: string | undefined,
 ): Promise<void> {
   const { checks: looked, ...facts } = await doctor({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     ...(campaign === undefined ? {} : { campaign }),
   });
   // A program has no terminal.

@@ -13,8 +13,8 @@ import {
   runsNamed,
   userHere,
 } from '../../operations/doubt.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -23,6 +23,7 @@ import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, readNamedFile } from '../../util/paths.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
 import { doubtTable, formatDoubts } from './formats.ts';
@@ -37,10 +38,10 @@ const LIST_FLAGS = {
 
 async function list(
   context: CommandContext,
-  given: FlagsOf<typeof LIST_FLAGS>,
+  given: Flags<typeof LIST_FLAGS>,
   named: string | undefined,
 ): Promise<void> {
-  await withLedger(optionsHere(context, given.ledger), async (ledger, reading) => {
+  await withLedger(given, async (ledger, reading) => {
     const resolved = given.resolved === true;
     const known = await nameInLedger(named ?? null, ledger, reading);
     const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, reading.project, resolved));
@@ -67,14 +68,13 @@ const RESOLVE_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ResolveFlags = FlagsOf<typeof RESOLVE_FLAGS>;
+type ResolveFlags = Flags<typeof RESOLVE_FLAGS>;
 
 async function resolve(context: CommandContext, given: ResolveFlags, named: string): Promise<void> {
   const quiet = given.quiet === true;
-  const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+  const { timeZone } = (await projectHere(given)).project;
   const result = await recordVerdict(named, {
     ...given,
-    ...optionsHere(context, given.ledger),
     verdict: verdictOf(given),
     names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
     by: given.by ?? userHere(),

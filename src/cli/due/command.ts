@@ -1,8 +1,7 @@
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { calledHere, DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { PLAIN } from '../../report/locale.ts';
 import { reviewStep, sendCommand } from '../../report/next-steps.ts';
@@ -14,6 +13,7 @@ import { placeOfLedger } from '../../util/ledger-address.ts';
 import { addressLines, fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
+import type { Flags } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
@@ -28,7 +28,7 @@ export const FLAGS = {
   metricsFile: OPTIONS.metricsFile,
 } as const satisfies OptionTable;
 
-type DueFlags = FlagsOf<typeof FLAGS>;
+type DueFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: DueFlags, paths: readonly string[]): Promise<void> {
   context.exit(await sendDue(paths, flags, context));
@@ -48,7 +48,6 @@ async function sendDue(paths: readonly string[], flags: DueFlags, context: Comma
   try {
     const result = await due(paths, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,

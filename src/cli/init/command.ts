@@ -13,9 +13,10 @@ import {
   providersWith,
   senderFault,
 } from '../../operations/init.ts';
-import type { FlagsOf, OptionTable } from '../../operations/options.ts';
+import type { OptionTable } from '../../operations/options.ts';
 import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
+import type { Flags } from '../shared/options.ts';
 import { askSelect, askText } from '../shared/prompt.ts';
 
 export const FLAGS = {
@@ -23,7 +24,7 @@ export const FLAGS = {
   yes: { flag: '--yes', says: 'ask nothing: defaults for whatever is not given' },
 } as const satisfies OptionTable;
 
-type Given = FlagsOf<typeof FLAGS>;
+type Given = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, given: Given, folder: string): Promise<void> {
   const answers = await answersOf(given, context);

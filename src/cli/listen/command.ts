@@ -1,13 +1,13 @@
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { LISTEN, type Listening, listen } from '../../operations/listen.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export const FLAGS = {
@@ -33,7 +33,7 @@ export const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type ListenFlags = FlagsOf<typeof FLAGS>;
+type ListenFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, given: ListenFlags): Promise<void> {
   refuseMixed(given);
@@ -64,7 +64,6 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   const { telemetry } = context;
   const listening = await listen({
     ...given,
-    ...optionsHere(context, given.ledger),
     signal: interrupts.signal,
     onRecorded: (recorded) => {
       log?.recorded(recorded);

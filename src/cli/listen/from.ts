@@ -2,7 +2,7 @@ import process from 'node:process';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
-import { optionsHere, sayLedger } from '../../operations/project.ts';
+import { sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { countOf, eventWords, number } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
@@ -23,7 +23,6 @@ interface FromFlags {
 /** `listen --from`: imports the events of files, and receives nothing. */
 export async function importFiles(files: readonly string[], given: FromFlags, context: CommandContext): Promise<void> {
   const options = {
-    ...optionsHere(context, given.ledger),
     ...present({ environment: given.environment, dryRun: given.dryRun }),
     ...(files.includes('-') ? { input: process.stdin } : {}),
   };

@@ -1,10 +1,11 @@
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
-import { type FlagsOf, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { PAUSE, pauseSending, RESUME, resumeSending } from '../../operations/pause.ts';
-import { optionsHere, sayLedger } from '../../operations/project.ts';
+import { sayLedger } from '../../operations/project.ts';
 import { pausedScope, pauseText, resumeCommand } from '../../report/pause-words.ts';
 import { safeLine } from '../../util/escape.ts';
+import type { Flags } from '../shared/options.ts';
 
 const BOTH = { by: OPTIONS.by, quiet: OPTIONS.quiet, ledger: OPTIONS.ledger, ...LOGGING } as const;
 export const FLAGS = { ...PAUSE, ...BOTH } as const satisfies OptionTable;
@@ -12,10 +13,9 @@ const RESUME_FLAGS = { ...RESUME, ...BOTH } as const satisfies OptionTable;
 
 export const RESUME_COMMAND = { FLAGS: RESUME_FLAGS, run: resume };
 
-export async function run(context: CommandContext, flags: FlagsOf<typeof FLAGS>): Promise<void> {
+export async function run(context: CommandContext, flags: Flags<typeof FLAGS>): Promise<void> {
   const { pause: made, isNew } = await pauseSending({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     by: flags.by ?? userHere(),
   });
   const about = { environment: made.environment, campaign: made.campaign };
@@ -29,9 +29,9 @@ export async function run(context: CommandContext, flags: FlagsOf<typeof FLAGS>)
   await sayLedger(context, flags.ledger);
 }
 
-async function resume(context: CommandContext, flags: FlagsOf<typeof RESUME_FLAGS>): Promise<void> {
+async function resume(context: CommandContext, flags: Flags<typeof RESUME_FLAGS>): Promise<void> {
   const { environment, campaign = null, by = userHere() } = flags;
-  const { ended, remaining } = await resumeSending({ ...flags, ...optionsHere(context, flags.ledger), by });
+  const { ended, remaining } = await resumeSending({ ...flags, by });
   const about = {
     environment: ended?.environment ?? environment,
     campaign: ended === null ? campaign : ended.campaign,

@@ -1,9 +1,9 @@
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ERASE, type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
-import { optionsHere, projectHere } from '../../operations/project.ts';
+import { projectHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { failuresText } from '../../plan/unreachable.ts';
 import { createFormats, type Formats } from '../../report/locale.ts';
@@ -11,6 +11,7 @@ import { countOf, eventWords } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
 export const FLAGS = {
@@ -22,7 +23,7 @@ export const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type PersonFlags = FlagsOf<typeof FLAGS>;
+type PersonFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: PersonFlags, address: string): Promise<void> {
   if (flags.erase === true) {
@@ -33,16 +34,15 @@ export async function run(context: CommandContext, flags: PersonFlags, address: 
     const flag = flags.yes === true ? '--yes' : '--keep-suppressed';
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
-  const found = await person(address, optionsHere(context, flags.ledger));
+  const found = await person(address, flags);
   if (flags.format === 'json') return await context.out(`${jsonText({ version: 1, ...found }, 2)}\n`);
-  const { timeZone } = (await projectHere(optionsHere(context, flags.ledger))).project;
+  const { timeZone } = (await projectHere(flags)).project;
   await context.out(asText(found, proseWidth(context.width), createFormats(null, timeZone)));
 }
 
 async function erase(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
   const erased = await erasePerson(address, {
     ...flags,
-    ...optionsHere(context, flags.ledger),
     confirm: yesOr(flags.yes, context, 'Type "yes" to erase', (planned) => questionText(address, planned)),
   });
   const { runs, rewritten } = erased;

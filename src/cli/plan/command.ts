@@ -2,9 +2,8 @@ import { checkApprovers } from '../../approval/approver-faults.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { Environment, Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { makePlan, makeStanding, PLAN, signPlan, toText } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import type { Fact } from '../../operations/standing.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
@@ -16,7 +15,7 @@ import { safeLine, shellWord } from '../../util/escape.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
 import { complain } from '../shared/complain.ts';
-import { SIGN, STANDING, untilMissing } from '../shared/options.ts';
+import { type Flags, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
@@ -34,7 +33,7 @@ export const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type PlanFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
+type PlanFlags = Flags<typeof FLAGS> & { readonly pipedList?: string };
 
 export async function run(context: CommandContext, flags: PlanFlags, target: string): Promise<void> {
   await withPipedList(flags.recipients, (piped) => plan(target, { ...flags, ...piped }, context));
@@ -45,7 +44,7 @@ async function plan(target: string, flags: PlanFlags, context: CommandContext): 
   const { quiet = false, output: file } = flags;
   const work = { label: 'Checking', unit: 'bytes', quiet, toFile: file !== undefined } as const;
   const { sign, ...wanted } = flags;
-  const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
+  const asked = wanted;
   const { planFile, campaign, environment, warnings, facts } = isOfEach(flags)
     ? await makeStanding(target, { ...asked, until: flags.until })
     : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));

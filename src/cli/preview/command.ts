@@ -1,14 +1,14 @@
 import { EXIT, type ExitStatus, SUMMARY_CODE } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { PREVIEW, previewRows } from '../../operations/preview.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
 import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
 import type { Meter } from '../../util/long-work.ts';
 import { complain } from '../shared/complain.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
@@ -25,7 +25,7 @@ export const FLAGS = {
   format: formatOption(PREVIEW_FORMATS),
 } as const satisfies OptionTable;
 
-type PreviewFlags = FlagsOf<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
+type PreviewFlags = Flags<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
 
 export async function run(context: CommandContext, flags: PreviewFlags, target: string): Promise<void> {
   const exit = await withPipedList(flags.recipients, (piped) => printPreview(target, { ...flags, ...piped }, context));
@@ -39,7 +39,7 @@ export async function printPreview(target: string, flags: PreviewFlags, context:
 }
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
-  const shown = await previewRows(target, { ...flags, ...optionsHere(context, flags.ledger), meter });
+  const shown = await previewRows(target, { ...flags, meter });
   const { key = null, line = null } = flags;
   let isThere = key === null && line === null;
   const watched = async function* () {

@@ -1,11 +1,11 @@
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, eventWords, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
 export const FLAGS = {
@@ -17,12 +17,11 @@ export const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type PurgeFlags = FlagsOf<typeof FLAGS>;
+type PurgeFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: PurgeFlags): Promise<void> {
   const result = await purge({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     confirm: yesOr(flags.yes, context, 'Type "yes" to purge', (question) => purgeQuestion(question, context.width)),
   });
   const exit = purgeExit(result);

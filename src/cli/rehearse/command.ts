@@ -1,12 +1,12 @@
 import type { Rehearsal } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { REHEARSE, rehearse } from '../../operations/rehearse.ts';
 import { faultsIn, rehearsalText } from '../../report/rehearsal-text.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
 import { interruptedBy, watchInterrupts } from '../shared/signals.ts';
@@ -18,12 +18,12 @@ export const FLAGS = {
   ...WRITING,
 } as const satisfies OptionTable;
 
-type RehearseFlags = FlagsOf<typeof FLAGS>;
+type RehearseFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: RehearseFlags, paths: readonly string[]): Promise<void> {
   using interrupts = watchInterrupts();
   try {
-    const options = { ...flags, ...optionsHere(context, flags.ledger), signal: interrupts.signal };
+    const options = { ...flags, signal: interrupts.signal };
     const { quiet = false, output } = flags;
     const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
     const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));

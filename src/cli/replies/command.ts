@@ -1,8 +1,8 @@
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { projectHere, sayLedger } from '../../operations/project.ts';
 import {
   EXPORT_REPLIES,
   earlierText,
@@ -25,7 +25,7 @@ import { safeLine } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { complain } from '../shared/complain.ts';
-import { wholeNumber } from '../shared/options.ts';
+import { type Flags, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
 import { formatReplies, type RepliesShown, textOf } from './formats.ts';
@@ -37,11 +37,10 @@ const FILTERS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-function filtersOf<Given extends FlagsOf<typeof FILTERS>>(given: Given, context: CommandContext) {
+function filtersOf<Given extends Flags<typeof FILTERS>>(given: Given, context: CommandContext) {
   const { since } = given;
   return {
     ...given,
-    ...optionsHere(context, given.ledger),
     ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
   };
 }
@@ -58,7 +57,7 @@ const LIST_FLAGS = {
   format: formatOption(LIST_FORMATS),
 } as const satisfies OptionTable;
 
-async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>): Promise<void> {
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
   const shown = await shownOf(given, context);
   const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
     await writeResult(formatReplies(given.format, replies, shown), given, context);
@@ -66,8 +65,8 @@ async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>):
   await readReplies(filtersOf(given, context), show, warnBy(context));
 }
 
-async function shownOf(given: Pick<ReviewFlags, 'full' | 'ledger'>, context: CommandContext) {
-  const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+async function shownOf(given: Pick<ReviewFlags, 'full' | 'cwd' | 'env' | 'ledger'>, context: CommandContext) {
+  const { timeZone } = (await projectHere(given)).project;
   return { full: given.full === true, width: context.tableWidth ?? context.width, timeZone };
 }
 
@@ -87,7 +86,7 @@ const REVIEW_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ReviewFlags = FlagsOf<typeof REVIEW_FLAGS>;
+type ReviewFlags = Flags<typeof REVIEW_FLAGS>;
 
 async function review(context: CommandContext, given: ReviewFlags, numbers: readonly number[] = []): Promise<void> {
   if ((given.as === undefined) !== (numbers.length === 0)) {
@@ -96,12 +95,12 @@ async function review(context: CommandContext, given: ReviewFlags, numbers: read
     throw refuse(problem('usage', message, { hint: 'For example: handbill replies review --as opt-out 17 21' }));
   }
   if (given.as !== undefined) {
-    const done = await enter(numbers, given.as, given, context);
+    const done = await enter(numbers, given.as, given);
     if (given.quiet === true) return;
     await context.out(said(done, given.as));
     return await sayLedger(context, given.ledger);
   }
-  const waiting = { ...optionsHere(context, given.ledger), meanings: ['review'] as const };
+  const waiting = { ...given, meanings: ['review'] as const };
   if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
   const shown = await shownOf(given, context);
   await readReplies(
@@ -119,15 +118,9 @@ function ids(text: string, before: readonly number[] | undefined): readonly numb
   return [...(before ?? []), oneId(text)];
 }
 
-function enter(
-  numbers: readonly number[],
-  as: Verdict,
-  given: ReviewFlags,
-  context: CommandContext,
-  onlyUnread = false,
-) {
+function enter(numbers: readonly number[], as: Verdict, given: ReviewFlags, onlyUnread = false) {
   const by = given.by ?? userHere();
-  return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by, onlyUnread });
+  return reviewReplies(numbers, { ...given, as, by, onlyUnread });
 }
 
 const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
@@ -145,7 +138,7 @@ async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: Comm
     const as = ANSWERS[answer.slice(0, 1)];
     if (as === undefined) continue;
     // Another person may have answered since the list was read.
-    const done = await enter([reply.id], as, given, context, true);
+    const done = await enter([reply.id], as, given, true);
     context.err(said(done, as));
     count += done.reviewed;
   }
@@ -181,11 +174,7 @@ const EXPORT_FLAGS = {
   format: formatOption(['csv', 'jsonl']),
 } as const satisfies OptionTable;
 
-async function exportAll(
-  context: CommandContext,
-  given: FlagsOf<typeof EXPORT_FLAGS>,
-  campaign: string,
-): Promise<void> {
+async function exportAll(context: CommandContext, given: Flags<typeof EXPORT_FLAGS>, campaign: string): Promise<void> {
   const found = await exportReplies(campaign, filtersOf(given, context));
   complain(context, found.diagnostics);
   const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);

@@ -1,21 +1,21 @@
 import type { CommandContext } from '../../operations/context.ts';
-import type { FlagsOf } from '../../operations/options.ts';
-import { joinRepliesOf, ledgerHere, optionsHere, projectHere } from '../../operations/project.ts';
+import { joinRepliesOf, ledgerHere, projectHere } from '../../operations/project.ts';
 import { checkInputs, findRun, nameInLedger } from '../../operations/report.ts';
+import type { Flags } from '../shared/options.ts';
 import { REPORT_FLAGS } from './flags.ts';
 
 export { REPORT_FLAGS as FLAGS };
 
 export async function run(
   context: CommandContext,
-  flags: FlagsOf<typeof REPORT_FLAGS>,
+  flags: Flags<typeof REPORT_FLAGS>,
   named: string | undefined,
 ): Promise<void> {
   const { ledger: _, ...options } = flags;
   // `runs` and `doubt` use this module too, and print no report.
   const { checkOptions, printReport } = await import('./print.ts');
   checkOptions(options);
-  const reading = await projectHere(optionsHere(context, flags.ledger));
+  const reading = await projectHere(flags);
   await joinRepliesOf(reading, context);
   using ledger = ledgerHere(reading, context);
   const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));

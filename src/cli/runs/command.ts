@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import type { Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { sayLedger, withLedger } from '../../operations/project.ts';
 import { expectedEnds, summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
@@ -11,6 +11,7 @@ import { countOf, number } from '../../report/words.ts';
 import { soonText } from '../../schedule/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
 const LIST_FLAGS = {
@@ -33,8 +34,8 @@ export const COMMANDS = {
   close: { FLAGS: CLOSE_FLAGS, run: close },
 };
 
-async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>): Promise<void> {
-  await withLedger(optionsHere(context, given.ledger), async (ledger, { project }) => {
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  await withLedger(given, async (ledger, { project }) => {
     const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
     const ends = expectedEnds(ledger, runs, context.now());
     const pauses = ledger.pauses();
@@ -49,9 +50,8 @@ async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>):
   });
 }
 
-async function close(context: CommandContext, given: FlagsOf<typeof CLOSE_FLAGS>, run: string): Promise<void> {
+async function close(context: CommandContext, given: Flags<typeof CLOSE_FLAGS>, run: string): Promise<void> {
   const { skipped, report } = await closeRun(run, {
-    ...optionsHere(context, given.ledger),
     confirm: yesOr(given.yes, context, 'Type "yes" to close it', (asked) => {
       const left = countOf(asked.totals.pending + asked.totals.deferred, 'recipient');
       return `${closeText(asked, `is ${asked.state}`)} ${left} will be skipped.\n`;

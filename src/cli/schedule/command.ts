@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import {
   CALLER,
   CALLERS,
@@ -19,7 +18,7 @@ import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
-import { flagOf } from '../shared/options.ts';
+import { type Flags, flagOf } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
 export const FLAGS = {
@@ -31,7 +30,7 @@ export const FLAGS = {
   format: formatOption(['text', ...CALLERS]),
 } as const satisfies OptionTable;
 
-type ScheduleFlags = FlagsOf<typeof FLAGS>;
+type ScheduleFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: ScheduleFlags, paths: readonly string[]): Promise<void> {
   const { format } = flags;
@@ -44,7 +43,6 @@ export async function run(context: CommandContext, flags: ScheduleFlags, paths: 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
   const { campaigns, followUps, refused, missed, pauses } = await schedule(paths, {
     ...flags,
-    ...optionsHere(context, flags.ledger),
   });
   for (const pause of pauses) await context.out(`${safeLine(pauseText(pause))}\n`);
   for (const [i, campaign] of campaigns.entries()) {
@@ -85,7 +83,7 @@ function fromNow(ms: number): string {
 
 async function printCallers(kind: CallerKind, paths: readonly string[], flags: ScheduleFlags, context: CommandContext) {
   const { output } = flags;
-  const files = await scheduleCallers(kind, paths, { ...flags, ...optionsHere(context, flags.ledger) });
+  const files = await scheduleCallers(kind, paths, flags);
   if (output !== undefined) {
     for (const { name, text } of files) {
       await writeResult([text], { output: join(output, name), quiet: flags.quiet }, context);

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, PORT, present } from '../../operations/options.ts';
+import { formatOption, OPTIONS, PORT, present } from '../../operations/options.ts';
 import { readPlan } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { send } from '../../operations/send.ts';
 import { exitOf, SEND, type SendListenOptions, type SendOption } from '../../operations/send-options.ts';
 import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
@@ -13,7 +12,7 @@ import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { flagsGiven } from '../shared/options.ts';
+import { type Flags, flagsGiven } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
@@ -77,7 +76,7 @@ export const FLAGS = {
   metricsFile: { scope: 'all', ...OPTIONS.metricsFile },
 } as const satisfies Readonly<Record<string, SendOption>>;
 
-type SendFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
+type SendFlags = Flags<typeof FLAGS> & { readonly pipedList?: string };
 
 export async function run(
   context: CommandContext,
@@ -120,7 +119,6 @@ async function sendOne(target: string | undefined, flags: SendFlags, command: Co
   try {
     const result = await send(standing === undefined || target === undefined ? (planFile ?? target ?? '') : target, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       ...(planFile === undefined ? { environment } : {}),
       ...present({ plan: standing }),
       confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
@@ -235,7 +233,6 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   try {
     const { question, results, exchanges, exit } = await sendTest(target, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
       signal: signals.first,
       cutSignal: signals.second,

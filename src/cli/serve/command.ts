@@ -1,11 +1,11 @@
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { SERVE } from '../../web/options.ts';
 import { serve } from '../../web/serve.ts';
 import type { Serving } from '../../web/start.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export const FLAGS = {
@@ -14,13 +14,12 @@ export const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ServeFlags = FlagsOf<typeof FLAGS>;
+type ServeFlags = Flags<typeof FLAGS>;
 
 export async function run(context: CommandContext, flags: ServeFlags): Promise<void> {
   using interrupts = watchInterrupts();
   const serving = await serve({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     log: (line) => context.err(safe(`${line}\n`)),
     signal: interrupts.signal,
   });

@@ -2,9 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
 import type { AssumedShares } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { OptionSpec, OptionTable } from '../../operations/options.ts';
+import type { FlagsOf, OptionSpec, OptionTable, ResolvedOptions } from '../../operations/options.ts';
 import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
+
+/** The options of a table as a command gets them, with folder, variables and clock for the function that it calls. */
+export type Flags<T> = FlagsOf<T> & Pick<ResolvedOptions, 'cwd' | 'env' | 'now'>;
 
 /** The options of a table; values are parsed, and have the names of the table. */
 export function addOptions(

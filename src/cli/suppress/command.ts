@@ -3,8 +3,8 @@ import type { Diagnostic } from '../../errors.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
 import type { UnreachableAddress } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { projectHere, sayLedger } from '../../operations/project.ts';
 import {
   ADD_SUPPRESSIONS,
   addSuppressions,
@@ -27,6 +27,7 @@ import { jsonItems } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';
 
@@ -56,10 +57,10 @@ export const COMMANDS = {
 
 async function add(
   context: CommandContext,
-  given: FlagsOf<typeof ADD_FLAGS>,
+  given: Flags<typeof ADD_FLAGS>,
   addresses: readonly string[],
 ): Promise<void> {
-  const options = { ...given, ...optionsHere(context, given.ledger) };
+  const options = given;
   const { added, known, warnings } = await addSuppressions(addresses, options);
   const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
@@ -68,10 +69,10 @@ async function add(
 
 async function remove(
   context: CommandContext,
-  given: FlagsOf<typeof REMOVE_FLAGS>,
+  given: Flags<typeof REMOVE_FLAGS>,
   addresses: readonly string[],
 ): Promise<void> {
-  const options = { ...given, ...optionsHere(context, given.ledger) };
+  const options = given;
   const { removed, absent, dismissed = 0, warnings } = await removeSuppressions(addresses, options);
   const said = [
     ...(removed > 0 || dismissed === 0 ? [`${plural(removed)} removed.`] : []),
@@ -81,20 +82,20 @@ async function remove(
   await tell(said.join(' '), warnings, given, context);
 }
 
-async function importFile(context: CommandContext, given: FlagsOf<typeof CHANGED>, written: string): Promise<void> {
-  const { file, entries, added, warnings } = await importSuppressions(written, optionsHere(context, given.ledger));
+async function importFile(context: CommandContext, given: Flags<typeof CHANGED>, written: string): Promise<void> {
+  const { file, entries, added, warnings } = await importSuppressions(written, given);
   const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.`;
   await tell(said, warnings, given, context);
 }
 
-async function exportList(context: CommandContext, given: FlagsOf<typeof EXPORT_FLAGS>): Promise<void> {
-  await writeResult(exportSuppressions({ ...given, ...optionsHere(context, given.ledger) }), given, context);
+async function exportList(context: CommandContext, given: Flags<typeof EXPORT_FLAGS>): Promise<void> {
+  await writeResult(exportSuppressions(given), given, context);
 }
 
 async function tell(
   said: string,
   warnings: readonly Diagnostic[] | undefined,
-  { quiet, ledger }: FlagsOf<typeof CHANGED>,
+  { quiet, ledger }: Flags<typeof CHANGED>,
   context: CommandContext,
 ): Promise<void> {
   complain(context, warnings ?? []);
@@ -107,8 +108,8 @@ function plural(count: number): string {
   return `${count} ${count === 1 ? 'address' : 'addresses'}`;
 }
 
-async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>): Promise<void> {
-  const reading = await projectHere(optionsHere(context, given.ledger));
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  const reading = await projectHere(given);
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
   const { unreachable: rule } = await findSuppressions(null, reading, context.cwd);

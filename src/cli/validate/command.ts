@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { checkCampaigns, type Metered, VALIDATE, type ValidateOptions } from '../../operations/validate.ts';
+import type { Flags } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS } from './print.ts';
@@ -20,12 +20,12 @@ export const FLAGS = {
 
 export async function run(
   context: CommandContext,
-  flags: FlagsOf<typeof FLAGS>,
+  flags: Flags<typeof FLAGS>,
   paths: readonly string[],
 ): Promise<void> {
   const { recipients, quiet = false, format, output } = flags;
   const now = context.now();
-  const options = { ...flags, ...optionsHere(context, flags.ledger), now: () => now };
+  const options = { ...flags, now: () => now };
   const check = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, ...more });
   const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
   const { errors } = await withPipedList(recipients, (piped) =>

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere, withLedger } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { withLedger } from '../../operations/project.ts';
 import { runWorker, WORKER, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { duration, number } from '../../report/words.ts';
 import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
@@ -8,6 +8,7 @@ import { jsonText } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
 
 export const FLAGS = {
@@ -17,12 +18,11 @@ export const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-export async function run(context: CommandContext, flags: FlagsOf<typeof FLAGS>): Promise<void> {
+export async function run(context: CommandContext, flags: Flags<typeof FLAGS>): Promise<void> {
   using signals = watchSignals(context.err);
   const { log: _log, ...wanted } = flags;
   await runWorker({
     ...wanted,
-    ...optionsHere(context, flags.ledger),
     signal: signals.first,
     cutSignal: signals.second,
     onEvent: (event) => tell(event, flags.quiet === true, context),
@@ -46,8 +46,8 @@ const LIST_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-async function list(context: CommandContext, given: FlagsOf<typeof LIST_FLAGS>): Promise<void> {
-  await withLedger(optionsHere(context, given.ledger), async (ledger) => {
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  await withLedger(given, async (ledger) => {
     const workers = listWorkers(ledger);
     if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
     if (given.format === 'prometheus') {
