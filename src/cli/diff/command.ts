@@ -34,13 +34,13 @@ export async function run(
 ): Promise<void> {
   using interrupts = watchInterrupts();
   try {
-    const { days, ledger, quiet = false, output } = flags;
+    const { days, ledger, quiet } = flags;
     if (ledger !== undefined && days === undefined)
       throw refuse(
         problem('usage', 'Without --days no ledger is read.', { hint: 'Add --days, or leave out --ledger.' }),
       );
-    const work = { label: 'Rehearsal', unit: 'hours', quiet: quiet || days === undefined } as const;
-    const result = await withProgress(context, { ...work, toFile: output !== undefined }, (meter) =>
+    const work = { label: 'Rehearsal', unit: 'hours', ...flags, quiet: quiet || days === undefined } as const;
+    const result = await withProgress(context, work, (meter) =>
       diff(revision, {
         ...flags,
         ...(target === undefined ? {} : { campaign: target }),

@@ -11,6 +11,7 @@ import { countOf, eventWords } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
+import { notRewritten } from '../shared/not-rewritten.ts';
 import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
@@ -71,6 +72,7 @@ function questionText(address: string, planned: ErasedPerson): string {
 
 function erasedText(erased: ErasedPerson): string {
   const { events, rewritten, ledger } = erased;
+  const leftover = notRewritten(rewritten);
   const none = { reports: 0, replies: 0, unread: 0 };
   const rows = `${countOf(recipientsOf(erased), 'row')} of ${countOf(erased.runs.length, 'run')}`;
   const more = eventWords(events ?? none, ['event that was not understood', 'events that were not understood']);
@@ -79,7 +81,7 @@ function erasedText(erased: ErasedPerson): string {
       `Erased ${[rows, ...more].join(', ')}.`,
       ...runLines(erased),
       suppressedLine(erased, 'is'),
-      ...(rewritten === null || rewritten === 'done' ? [] : ['', REWRITTEN[rewritten]]),
+      ...(leftover === null ? [] : ['', leftover]),
       '',
       ELSEWHERE,
       safeLine(`Ledger: ${ledger}`),
@@ -102,15 +104,6 @@ function suppressedLine({ suppressed }: Pick<ErasedPerson, 'suppressed'>, verb: 
 
 const OTHERS = (count: number): string =>
   count === 1 ? 'another address of the same rows' : `${count} other addresses of the same rows`;
-
-const REWRITTEN: Readonly<Record<'in-use' | 'no-room', string>> = {
-  'in-use':
-    'The person is gone from the ledger, but its file was not written anew, because another process uses it: copies may\n' +
-    'be left in unused places of the file. Run this or `handbill purge` again when nothing is being sent.',
-  'no-room':
-    'The person is gone from the ledger, but its file was not written anew, because the disk has not twice its size left:\n' +
-    'copies may be left in unused places of the file. Make room, and run this or `handbill purge` again.',
-};
 
 const ELSEWHERE = `Not in the ledger, so look there too:
   lists, suppression files, and their history in git

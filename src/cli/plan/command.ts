@@ -41,13 +41,10 @@ export async function run(context: CommandContext, flags: PlanFlags, target: str
 
 async function plan(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
   const { cwd, now, env, interactive } = context;
-  const { quiet = false, output: file } = flags;
-  const work = { label: 'Checking', unit: 'bytes', quiet, toFile: file !== undefined } as const;
-  const { sign, ...wanted } = flags;
-  const asked = wanted;
+  const { sign, ...asked } = flags;
   const { planFile, campaign, environment, warnings, facts } = isOfEach(flags)
     ? await makeStanding(target, { ...asked, until: flags.until })
-    : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
+    : await withProgress(context, { label: 'Checking', ...flags }, (meter) => makePlan(target, { ...asked, meter }));
   const signing = { interactive, onSaid: context.err, ...(typeof sign === 'string' ? { key: sign } : {}) };
   const unknown = sign === undefined ? [] : await checkApprovers(campaign.project, environment);
   const plan = sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;

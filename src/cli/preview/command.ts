@@ -33,9 +33,7 @@ export async function run(context: CommandContext, flags: PreviewFlags, target: 
 }
 
 export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
-  const { quiet = false, output } = flags;
-  const work = { label: 'Preview', unit: 'bytes', quiet, toFile: output !== undefined } as const;
-  return await withProgress(context, work, (meter) => print(target, flags, context, meter));
+  return await withProgress(context, { label: 'Preview', ...flags }, (meter) => print(target, flags, context, meter));
 }
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {

@@ -24,8 +24,7 @@ export async function run(context: CommandContext, flags: RehearseFlags, paths: 
   using interrupts = watchInterrupts();
   try {
     const options = { ...flags, signal: interrupts.signal };
-    const { quiet = false, output } = flags;
-    const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
+    const work = { label: 'Rehearsal', unit: 'hours', ...flags } as const;
     const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
     await writeResult([await textOf(result, flags.format, context)], flags, context);
     if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });

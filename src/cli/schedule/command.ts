@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
+import { EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import {
@@ -18,7 +18,7 @@ import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
-import { type Flags, flagOf } from '../shared/options.ts';
+import { type Flags, type FormatsOf, idleOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
 export const FLAGS = {
@@ -96,8 +96,7 @@ async function printCallers(kind: CallerKind, paths: readonly string[], flags: S
   return EXIT.done;
 }
 
-/** For which formats an option is, where it is not for all. */
-const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | CallerKind)[] } = {
+const FORMATS_OF: FormatsOf<typeof FLAGS> = {
   at: ['text'],
   envFile: ['crontab', 'systemd'],
   image: ['kubernetes'],
@@ -106,15 +105,10 @@ const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | 
   output: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
 };
 
-/** A user who names a ledger or a file relies on it: throws exit 2 with all options that would be ignored. */
+/** Throws exit 2 with all options that would be ignored. */
 function refuseIdle(flags: ScheduleFlags): void {
   const { format } = flags;
-  const idle = Object.entries(FORMATS_OF).flatMap(([name, formats]): Diagnostic[] => {
-    const option = name as keyof typeof FLAGS;
-    if (flags[option] === undefined || formats.includes(format)) return [];
-    const hint = `It is for --format ${formats.join(', ')}.`;
-    return [problem('usage', `${flagOf(FLAGS[option])} is not for --format ${format}.`, { hint })];
-  });
+  const idle = [...idleOptions(flags, FLAGS, FORMATS_OF)];
   if (format === 'kubernetes' && flags.ledger !== undefined && !isPostgres(flags.ledger)) {
     const hint = 'Leave it out: the ledger of a CronJob lies on its volume, where nothing else is.';
     idle.push(problem('usage', '--ledger is not for --format kubernetes.', { hint }));

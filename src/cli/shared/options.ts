@@ -5,6 +5,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import type { FlagsOf, OptionSpec, OptionTable, ResolvedOptions } from '../../operations/options.ts';
 import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
+import { listWithOr } from '../../util/words.ts';
 
 /** The options of a table as a command gets them, with folder, variables and clock for the function that it calls. */
 export type Flags<T> = FlagsOf<T> & Pick<ResolvedOptions, 'cwd' | 'env' | 'now'>;
@@ -115,6 +116,23 @@ function namedIn(env: CommandContext['env']): string | undefined {
 /** `--limit` of `--limit <n>`, and of `-l, --limit <n>`. */
 export function flagOf({ flag = '' }: OptionSpec): string {
   return /--[\w-]+/.exec(flag)?.[0] ?? '';
+}
+
+/** For which formats an option is, by its name, where it is not for all. */
+export type FormatsOf<T> = { readonly [Name in keyof T]?: readonly string[] };
+
+/** The given options that the format would ignore, as errors: who names a ledger or a file relies on it. */
+export function idleOptions<T extends OptionTable>(
+  given: Readonly<Record<string, unknown>> & { readonly format: string },
+  table: T,
+  formatsOf: FormatsOf<T>,
+): readonly Diagnostic[] {
+  return Object.entries<readonly string[] | undefined>(formatsOf).flatMap(([name, formats = []]) => {
+    const option = table[name];
+    if (option === undefined || given[name] === undefined || formats.includes(given.format)) return [];
+    const hint = `It is for --format ${listWithOr(formats)}.`;
+    return [problem('usage', `${flagOf(option)} is not for --format ${given.format}.`, { hint })];
+  });
 }
 
 /** The flags of a table that the command line has, as it has them; empty where it has none. */

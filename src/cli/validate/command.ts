@@ -27,9 +27,8 @@ export async function run(
   const now = context.now();
   const options = { ...flags, now: () => now };
   const check = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, ...more });
-  const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
   const { errors } = await withPipedList(recipients, (piped) =>
-    withProgress(context, work, (meter) =>
+    withProgress(context, { label: 'Checking', ...flags }, (meter) =>
       printValidation(format, (more) => check({ ...more, ...piped, meter }), context, { quiet, output }),
     ),
   );
