@@ -15,9 +15,8 @@ import { checkCountry, checkRate, checkTime, type Finding, YEAR_MS } from './che
 import { DEFAULT_WIRE } from './defaults.ts';
 import { builtIn, DEFAULT_PROVIDER, type ReadProvider, rulesOf } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
-import { whereKey, whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import { whereKey, whereValue, type YamlFile } from './yaml.ts';
 
 /** Every project has this environment: the API on this machine. Its address is known once it has started. */
 const SANDBOX = 'sandbox';

@@ -4,9 +4,8 @@ import { isMapping, pointerTo } from '../util/json.ts';
 import { checkTime, YEAR_MS } from './check-values.ts';
 import { findNamedFile } from './named-file.ts';
 import type { ProjectReading } from './project.ts';
-import { whereValue } from './validate.ts';
 import type { CampaignFile, Mapping } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import { whereValue, type YamlFile } from './yaml.ts';
 
 /**
  * Finds the suppression lists, and the rule about addresses that fail. A campaign adds to the lists of the project and

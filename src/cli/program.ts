@@ -6,6 +6,7 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { forReader, jsonText } from '../util/escape.ts';
 import { fill } from '../util/table.ts';
 import { version } from '../util/version.ts';
+import { capital } from '../util/words.ts';
 import { configureCommand } from './configure.ts';
 import { boundMemory } from './shared/memory.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
@@ -129,7 +130,7 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
     program
       .command(name)
       .summary(summary)
-      .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+      .description(`${capital(summary)}.`)
       .helpGroup(group);
   }
   return program;

@@ -21,6 +21,7 @@ import {
   type Lists,
 } from '../../operations/suppress-list.ts';
 import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
+import { countOf } from '../../report/words.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { safeLine } from '../../util/escape.ts';
 import { jsonItems } from '../../util/list-text.ts';
@@ -84,7 +85,7 @@ async function remove(
 
 async function importFile(context: CommandContext, given: Flags<typeof CHANGED>, written: string): Promise<void> {
   const { file, entries, added, warnings } = await importSuppressions(written, given);
-  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.`;
+  const said = `${countOf(entries, 'entry', 'entries')} read from ${safeLine(file)}, ${added} new.`;
   await tell(said, warnings, given, context);
 }
 
@@ -104,9 +105,7 @@ async function tell(
   await sayLedger(context, ledger);
 }
 
-function plural(count: number): string {
-  return `${count} ${count === 1 ? 'address' : 'addresses'}`;
-}
+const plural = (count: number): string => countOf(count, 'address', 'addresses');
 
 async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
   const reading = await projectHere(given);
