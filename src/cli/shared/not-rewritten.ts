@@ -3,7 +3,7 @@ const WHY = {
   'no-room': ['the disk has not twice its size left', 'Make room, and run `handbill purge` again.'],
 } as const;
 
-/** For data that are gone from the ledger, but perhaps not from unused places of its file; null: nothing is to be said. */
+/** Data that are gone from the ledger may still be in unused places of its file; null: they are not. */
 export function notRewritten(rewritten: keyof typeof WHY | 'done' | null): string | null {
   if (rewritten === null || rewritten === 'done') return null;
   const [why, next] = WHY[rewritten];
