@@ -52,6 +52,7 @@ async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): P
 
 async function close(context: CommandContext, given: Flags<typeof CLOSE_FLAGS>, run: string): Promise<void> {
   const { skipped, report } = await closeRun(run, {
+    ...given,
     confirm: yesOr(given.yes, context, 'Type "yes" to close it', (asked) => {
       const left = countOf(asked.totals.pending + asked.totals.deferred, 'recipient');
       return `${closeText(asked, `is ${asked.state}`)} ${left} will be skipped.\n`;
