@@ -1,6 +1,7 @@
 /** docs/commands.md: the help of every command. */
 import { Command } from 'commander';
-import { COMMANDS, commandModule } from '../src/cli/table.ts';
+import { configureCommand } from '../src/cli/configure.ts';
+import { COMMANDS } from '../src/cli/table.ts';
 import { EXIT } from '../src/errors.ts';
 import type { CommandContext } from '../src/operations/context.ts';
 import { block, page, table } from './docs-markdown.ts';
@@ -76,7 +77,7 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
 
 async function commandSection(entry: (typeof COMMANDS)[number]): Promise<string> {
   const command = new Command(entry.name).exitOverride();
-  (await commandModule(entry.name)).configure(command, QUIET);
+  await configureCommand(command, entry.name, QUIET);
   const statuses = (STATUSES[entry.name] ?? ['done', 'refused']).map((name) => `\`${EXIT[name]}\``);
   const summary = `${entry.summary[0]?.toUpperCase()}${entry.summary.slice(1)}.`;
   const own = partsOf(command, `handbill ${entry.name}`);

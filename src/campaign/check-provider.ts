@@ -7,8 +7,9 @@ import { INSIDE, isKnownName, VALUE_NAMES } from '../providers/values.ts';
 import { isList, isMapping, type Json, type JsonObject, pointerTo } from '../util/json.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { readWebhook } from './read-webhook.ts';
-import { type Checked, whereKey, whereValue } from './validate.ts';
+import type { Checked } from './validate.ts';
 import type { ProviderFile } from './written.ts';
+import { whereKey, whereValue } from './yaml.ts';
 
 type Path = readonly (string | number)[];
 /** @param isKey - the fault is the key at the path, not its value */

@@ -1,5 +1,6 @@
 import type { Code } from '../errors.ts';
 import { metadata } from '../util/numbering-plans.ts';
+import { durationMs, durationText, ratePerSecond } from '../util/units.ts';
 import { regionNames } from '../util/words.ts';
 import { zoneFault } from '../util/zone-name.ts';
 
@@ -34,6 +35,30 @@ export function checkLocale(text: string): Finding<string> {
     message: `The ${part} of the locale "${text}" is not known.`,
     hint: 'For example: en-GB',
   };
+}
+
+/** How long a setting may reach back or ahead, in ms: a ledger hardly has older messages and reports. */
+export const YEAR_MS = 366 * 86_400_000;
+
+/** A time within bounds, both of them included; in ms. */
+export function checkTime(leastMs: number, mostMs = Number.POSITIVE_INFINITY): (text: string) => Finding<number> {
+  return (text) => {
+    const value = durationMs(text);
+    if (value !== null && value >= leastMs && value <= mostMs) return { value };
+    const upTo = mostMs === Number.POSITIVE_INFINITY ? null : durationText(mostMs);
+    const range =
+      leastMs === 0 ? `of at most ${upTo}` : `from ${durationText(leastMs)}${upTo === null ? '' : ` to ${upTo}`}`;
+    const hint = 'For example: 30s, 10m, 24h or 7d.';
+    return { code: 'invalid-value', message: `"${text}" is not a time ${range}.`, hint };
+  };
+}
+
+/** Requests per second. */
+export function checkRate(text: string): Finding<number> {
+  const value = ratePerSecond(text);
+  if (value !== null) return { value };
+  const hint = 'Write a number per second, minute or hour, for example: 50/s';
+  return { code: 'invalid-value', message: `"${text}" is not a rate above zero.`, hint };
 }
 
 /** An IANA name. Offsets are refused: they have no summer time. */

@@ -9,15 +9,14 @@ import { isList, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
-import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
+import { microsOf } from '../util/units.ts';
 import { checkAnswers } from './check-provider.ts';
-import { checkCountry } from './check-values.ts';
+import { checkCountry, checkRate, checkTime, type Finding, YEAR_MS } from './check-values.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
 import { builtIn, DEFAULT_PROVIDER, type ReadProvider, rulesOf } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
-import { whereKey, whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import { whereKey, whereValue, type YamlFile } from './yaml.ts';
 
 /** Every project has this environment: the API on this machine. Its address is known once it has started. */
 const SANDBOX = 'sandbox';
@@ -185,6 +184,18 @@ export function onlyEnvironment({ environments }: Pick<Project, 'environments'>)
 
 type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => null;
 
+/** Null for a value that is not written, or that was reported. */
+function checked<T>(
+  path: Parameters<Report>[0],
+  text: string | undefined,
+  check: (text: string) => Finding<T>,
+  report: Report,
+): T | null {
+  const finding = text === undefined ? null : check(text);
+  if (finding === null || 'value' in finding) return finding?.value ?? null;
+  return report(path, finding.code, finding.message, finding.hint ?? '');
+}
+
 function readEnvironment(
   name: string,
   written: Partial<EnvironmentFile>,
@@ -196,19 +207,11 @@ function readEnvironment(
   const { baseUrl, rate, concurrency, countries, budget, proxy, fetch = false, webhook = {}, wire = {} } = written;
   const { vars = {} } = written;
   if (name !== SANDBOX) checkNames('vars', vars, provider, ofProvider);
-  countries?.forEach((country, i) => {
-    const finding = checkCountry(country);
-    if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
-  });
+  countries?.forEach((country, i) => void checked(['countries', i], country, checkCountry, report));
   if (fetch && reading.events.reports?.fetch === undefined) {
     const message = `${provider.title} has no reports that can be fetched.`;
     const hint = 'Remove "fetch", and receive them: docs/webhooks.md.';
     ofProvider('fetch', 'invalid-value', message, hint);
-  }
-  const ratio = rate === undefined ? null : ratePerSecond(rate);
-  if (rate !== undefined && ratio === null) {
-    const hint = 'Write a number per second, minute or hour: 50/s.';
-    report('rate', 'invalid-value', `"${rate}" is not a rate above zero.`, hint);
   }
   return {
     name,
@@ -225,7 +228,7 @@ function readEnvironment(
     vars,
     secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, ofProvider),
     ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, ofProvider)),
-    ratePerSecond: ratio,
+    ratePerSecond: checked('rate', rate, checkRate, report),
     concurrency: concurrency ?? null,
     countries: countries ?? null,
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
@@ -389,8 +392,6 @@ function readApproval(
   return read;
 }
 
-const LONGEST_DAYS = 366;
-
 /** Approvers may approve a campaign until a day; null: they may not, unless handbill.yaml says so. */
 function readStanding(
   { standingApprovals }: Pick<Partial<EnvironmentFile>, 'standingApprovals'>,
@@ -400,13 +401,8 @@ function readStanding(
   // The schema has refused it.
   if (standingApprovals?.longest === undefined) return null;
   const { longest, folder: plans = 'approvals' } = standingApprovals;
-  const longestMs = durationMs(longest);
-  if (longestMs === null || longestMs < DAY_MS || longestMs > LONGEST_DAYS * DAY_MS) {
-    const message = `A standing approval cannot last "${longest}": from 1 to ${LONGEST_DAYS} days are possible.`;
-    report(['standingApprovals', 'longest'], 'invalid-value', message, 'For example: longest: 90d');
-    return null;
-  }
-  return { longestMs, longest, folder: resolve(folder, plans) };
+  const longestMs = checked(['standingApprovals', 'longest'], longest, checkTime(DAY_MS, YEAR_MS), report);
+  return longestMs === null ? null : { longestMs, longest, folder: resolve(folder, plans) };
 }
 
 function signersIn(written: Extract<SignersFile, readonly unknown[]>, key: 'approvers' | 'planners', report: Report) {

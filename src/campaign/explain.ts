@@ -5,7 +5,7 @@ import { onDemand } from '../util/on-demand.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { shortened } from '../util/words.ts';
 import { eachKind, type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
-import type { Where } from './yaml.ts';
+import { whereKey, whereValue, type YamlFile } from './yaml.ts';
 
 export interface Explained {
   readonly diagnostic: Diagnostic;
@@ -15,17 +15,14 @@ export interface Explained {
 
 export interface Context {
   readonly kind: FileKind;
-  whereKey(pointer: string): Where;
-  whereValue(pointer: string): Where;
-  /** The text of a plain scalar, or null. */
-  plain(pointer: string): string | null;
+  readonly yaml: YamlFile;
 }
 
 export function explainUnknownKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['additionalProperty']);
   const parent = parsePointer(error.instancePath);
   const pointer = error.instancePath + pointerTo([key]);
-  const where = context.whereKey(pointer);
+  const where = whereKey(context.yaml, pointer);
   const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
   const message = `"${brief(key)}" is not a key of ${owner}.`;
   return {
@@ -96,7 +93,7 @@ export function explainMissingKey(error: ErrorObject, context: Context): Explain
   return {
     pointer: null,
     diagnostic: problem('missing-key', `"${key}" is missing${within}.`, {
-      ...(path.length > 0 ? context.whereKey(error.instancePath) : context.whereValue('')),
+      ...(path.length > 0 ? whereKey(context.yaml, error.instancePath) : whereValue(context.yaml, '')),
       ...(example === null ? {} : { hint: `For example: ${key}: ${example}` }),
     }),
   };
@@ -109,7 +106,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
   return {
     pointer,
     diagnostic: problem('invalid-value', `"${brief(key)}" cannot be a name here.`, {
-      ...context.whereKey(pointer),
+      ...whereKey(context.yaml, pointer),
       hint,
     }),
   };
@@ -118,7 +115,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 /** For secrets. Neither the message nor the line repeats the value. */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
   const { subject, path, example, noun } = keyNames(pointer);
-  const where = context.whereValue(pointer);
+  const where = whereValue(context.yaml, pointer);
   const hint = `Write ${example} and put the ${noun} into that variable, or { file: PATH }.`;
   // A list of secrets is correct; its length is wrong.
   if (Array.isArray(value) && SECRETS.test(pointer)) {
@@ -177,7 +174,7 @@ function isNoVariable(env: unknown): boolean {
 
 export function explainValue(error: ErrorObject, context: Context): Explained {
   const pointer = error.instancePath;
-  const where = context.whereValue(pointer);
+  const where = whereValue(context.yaml, pointer);
   const name = pointer === '' ? 'The file' : `"${dotted(parsePointer(pointer))}"`;
   const { code, message, hint } =
     error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name, context);
@@ -199,7 +196,7 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
     return { code: 'wrong-type', message: `${name} is empty.`, hint };
   }
   const schema = schemaOf(error);
-  const written = context.plain(error.instancePath);
+  const written = context.yaml.places.get(error.instancePath)?.plain ?? null;
   if (written !== null && types.includes('string') && quotingHelps(schema, written)) {
     const hint = `Put it in quotes: ${/^\d+$/.test(key) ? '-' : `${brief(key)}:`} "${brief(written)}"`;
     if (typeof data === 'number' && (IDENTIFIERS.has(key) || losesCharacters(written, data))) {
@@ -252,7 +249,9 @@ function wrongValue(error: ErrorObject, name: string, context: Context): Verdict
   const { keyword, params } = error;
   // As in the file: `1e3` and `0x10`, not 1000 and 16.
   const data =
-    typeof error.data === 'number' ? brief(context.plain(error.instancePath) ?? String(error.data)) : error.data;
+    typeof error.data === 'number'
+      ? brief(context.yaml.places.get(error.instancePath)?.plain ?? String(error.data))
+      : error.data;
   const schema = schemaOf(error);
   const invalid = (message: string, hint?: string): Verdict => ({ code: 'invalid-value', message, hint });
   const limit = String(params['limit']);

@@ -13,8 +13,8 @@ import { findProject, otherProject, type ProjectPlace, projectOf } from './place
 import { type ProjectReading, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { readSources } from './sources.ts';
-import { checkCampaign, whereValue } from './validate.ts';
-import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
+import { checkCampaign } from './validate.ts';
+import { MAX_YAML_BYTES, readYaml, whereValue, type YamlFile } from './yaml.ts';
 
 export interface ReadOptions extends ReadProjectOptions {
   /** Paths of the command line, and paths in messages, are relative to it. */

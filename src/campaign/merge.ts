@@ -1,8 +1,7 @@
 import type { SourceText } from '../model.ts';
 import { isList, valueAt } from '../util/json.ts';
-import { whereValue } from './validate.ts';
 import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
-import type { Where, YamlFile } from './yaml.ts';
+import { type Where, whereValue, type YamlFile } from './yaml.ts';
 
 export type Merged = ReturnType<typeof mergeDefaults>;
 

@@ -10,9 +10,9 @@ import {
 } from '../model.ts';
 import { freezeAll } from '../util/json.ts';
 import { instantMs } from '../util/time.ts';
-import { durationMs, ratePerSecond, share } from '../util/units.ts';
+import { durationMs, share } from '../util/units.ts';
 import { checked, mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
-import { checkTimeZone, type Finding } from './check-values.ts';
+import { checkRate, checkTime, checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
@@ -142,23 +142,16 @@ function readValidity(text: string): Finding<Validity> {
 
 function readSend(merged: Merged, report: Report): SendSettings {
   const { concurrency, rate, attempts, timeout, notAfter, recipientsPerRequest } = merged.file.send ?? {};
-  const perSecond = rate === undefined ? null : ratePerSecond(rate);
-  if (rate !== undefined && perSecond === null) {
-    report('/send/rate', 'invalid-value', `"${rate}" is not a rate above zero.`, 'For example: rate: 50/s');
-  }
-  const timeoutMs = timeout === undefined ? DEFAULTS.timeoutMs : durationMs(timeout);
-  if (timeoutMs === null || timeoutMs < TIMEOUT_BOUNDS_MS.min || timeoutMs > TIMEOUT_BOUNDS_MS.max) {
-    report('/send/timeout', 'invalid-value', `A timeout of "${timeout}" is outside 1 second to 10 minutes.`);
-  }
+  const { min, max } = TIMEOUT_BOUNDS_MS;
   const notAfterMs = notAfter === undefined ? null : instantMs(notAfter);
   if (notAfter !== undefined && notAfterMs === null) {
     report('/send/notAfter', 'invalid-value', `"${notAfter}" is not an instant that exists.`);
   }
   return {
     concurrency: concurrency ?? DEFAULTS.concurrency,
-    ratePerSecond: perSecond,
+    ratePerSecond: checked(rate, '/send/rate', checkRate, report),
     attempts: attempts ?? DEFAULTS.attempts,
-    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    timeoutMs: checked(timeout, '/send/timeout', checkTime(min, max), report) ?? DEFAULTS.timeoutMs,
     notAfterMs,
     window: readWindow(merged, report),
     canary: readCanary(merged, report),
@@ -190,11 +183,7 @@ function readGuards(merged: Merged, listIsPassed: boolean, report: Report): List
   const { maxAge, csv } = merged.recipients;
   const { minRecipients, change } = merged.file.limits ?? {};
   const written = (pointer: string, text: string) => ({ text, place: merged.where(pointer) ?? {} });
-  const ms = maxAge === undefined ? null : durationMs(maxAge);
-  if (maxAge !== undefined && (ms === null || ms === 0)) {
-    const hint = 'Write how old it may be, such as 24h or 7d. Where any age will do, remove the key.';
-    report('/recipients/maxAge', 'invalid-value', `An age of "${maxAge}" is not one that a list can have.`, hint);
-  }
+  const ms = checked(maxAge, '/recipients/maxAge', checkTime(1000), report);
   if (merged.own('/recipients/maxAge') !== undefined && csv === undefined && !listIsPassed) {
     const message = '"recipients.maxAge" is for a list in a file, and the recipients are in the campaign.';
     report('/recipients/maxAge', 'invalid-value', message, 'Remove it.');

@@ -13,10 +13,10 @@ import { findNamedFile } from './named-file.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
 import { type ReadProvider, readProvider } from './read-provider.ts';
 import { keySource } from './read-webhook.ts';
-import { checkProject, whereValue } from './validate.ts';
+import { checkProject } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
-import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
+import { MAX_YAML_BYTES, readYaml, whereValue, type YamlFile } from './yaml.ts';
 
 export interface ProjectReading {
   readonly project: Project;

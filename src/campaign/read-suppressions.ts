@@ -1,12 +1,11 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SuppressionFile, UnreachableRule } from '../model.ts';
 import { isMapping, pointerTo } from '../util/json.ts';
-import { durationMs } from '../util/units.ts';
+import { checkTime, YEAR_MS } from './check-values.ts';
 import { findNamedFile } from './named-file.ts';
 import type { ProjectReading } from './project.ts';
-import { whereValue } from './validate.ts';
 import type { CampaignFile, Mapping } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import { whereValue, type YamlFile } from './yaml.ts';
 
 /**
  * Finds the suppression lists, and the rule about addresses that fail. A campaign adds to the lists of the project and
@@ -45,21 +44,15 @@ export async function findSuppressions(
 
 type Written = NonNullable<Mapping<CampaignFile['suppressions']>['unreachable']>;
 
-/** A year: a ledger hardly has older reports. */
-const LONGEST_MS = 366 * 86_400_000;
-
 function ruleOf(written: Written, source: YamlFile, diagnostics: Diagnostic[]): UnreachableRule | null {
   // The schema has reported missing keys.
   if (typeof written === 'string' || written.after === undefined || written.within === undefined) return null;
   const { after, within } = written;
-  const withinMs = durationMs(within);
-  if (withinMs !== null && withinMs > 0 && withinMs <= LONGEST_MS) {
-    return { after, withinMs, place: whereValue(source, '/suppressions/unreachable') };
+  const read = checkTime(1000, YEAR_MS)(within);
+  if ('value' in read) {
+    return { after, withinMs: read.value, place: whereValue(source, '/suppressions/unreachable') };
   }
-  const where = whereValue(source, '/suppressions/unreachable/within');
-  const hint = 'For example: within: 180d';
-  diagnostics.push(
-    problem('invalid-value', `"${within}" is not a time above zero and of at most a year.`, { ...where, hint }),
-  );
+  const { code, message, hint } = read;
+  diagnostics.push(problem(code, message, { ...whereValue(source, '/suppressions/unreachable/within'), hint }));
   return null;
 }

@@ -10,7 +10,7 @@ import type {
   SignatureScheme,
 } from '../model.ts';
 import { foldName } from '../util/fold.ts';
-import { durationMs } from '../util/units.ts';
+import { checkTime } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { ProviderFile, WebhookFile } from './written.ts';
 
@@ -170,10 +170,8 @@ const LONGEST_TOLERANCE_MS = 3_600_000;
 
 function toleranceOf(written: string | undefined, report: Report): number | null {
   if (written === undefined) return DEFAULTS.webhookToleranceMs;
-  const ms = durationMs(written);
-  if (ms !== null && ms >= 1000 && ms <= LONGEST_TOLERANCE_MS) return ms;
-  const message = `"${written}" is not a time from a second to an hour.`;
-  return report(['tolerance'], 'invalid-value', message, 'For example: 5m');
+  const read = checkTime(1000, LONGEST_TOLERANCE_MS)(written);
+  return 'value' in read ? read.value : report(['tolerance'], read.code, read.message, 'For example: 5m');
 }
 
 function signatureOf(

@@ -6,7 +6,6 @@ import type {
   Excluded,
   FollowUp,
   Frequency,
-  Period,
   Schedule,
   SendWindow,
   Threshold,
@@ -17,9 +16,9 @@ import { compared } from '../util/cell.ts';
 import { isList } from '../util/json.ts';
 import { readOccurrence } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { durationMs, share } from '../util/units.ts';
-import { type Report, zoneOfDays } from './channel-steps.ts';
-import { checkTimeZone } from './check-values.ts';
+import { share } from '../util/units.ts';
+import { checked, type Report, zoneOfDays } from './channel-steps.ts';
+import { checkTime, checkTimeZone, YEAR_MS } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import type { Merged } from './merge.ts';
@@ -95,10 +94,7 @@ export function readFollowUp(
   if (schedule !== undefined) {
     report('/schedule', 'invalid-value', '"after" and "schedule" both say when it goes out.', 'Keep one of them.');
   }
-  const ms = durationMs(wait);
-  if (ms === null || ms > LONGEST_PERIOD_MS) {
-    report('/after/wait', 'invalid-value', `"${wait}" is not a time of at most a year.`, 'For example: wait: 3d');
-  }
+  const ms = checked(wait, '/after/wait', checkTime(0, YEAR_MS), report);
   return {
     campaign,
     id: before?.id ?? campaign,
@@ -108,47 +104,29 @@ export function readFollowUp(
   };
 }
 
-/** A year: a ledger hardly has older messages. */
-const LONGEST_PERIOD_MS = 366 * 86_400_000;
-
 /** `frequency`: the caps of this campaign, and whether its messages count towards those of others. */
 export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'frequency' | 'isCounted'> {
   const { frequency: written = 'none' } = merged.file;
   if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
   const frequency = [written].flat().flatMap(({ max, per, of = 'all' }, i): Frequency[] => {
     if (per === undefined || max === undefined) return [];
-    const period = periodOf(per);
-    if (typeof period !== 'string') return [{ max, per: period, of }];
-    report('max' in written ? '/frequency/per' : `/frequency/${i}/per`, 'invalid-value', period, HINT);
-    return [];
+    if (per === 'day' || per === 'week' || per === 'month') return [{ max, per: { kind: 'calendar', unit: per }, of }];
+    const pointer = 'max' in written ? '/frequency/per' : `/frequency/${i}/per`;
+    const ms = checked(per, pointer, checkTime(1000, YEAR_MS), (at, code, message) => report(at, code, message, HINT));
+    return ms === null ? [] : [{ max, per: { kind: 'rolling', ms }, of }];
   });
   return { frequency, isCounted: true };
 }
 
 const HINT = 'Write day, week or month for those of the calendar, or a time such as 24h or 7d.';
 
-function periodOf(text: string): Period | string {
-  if (text === 'day' || text === 'week' || text === 'month') return { kind: 'calendar', unit: text };
-  const ms = durationMs(text);
-  if (ms === null || ms === 0) return `"${text}" is not a time that a cap can be for.`;
-  return ms <= LONGEST_PERIOD_MS ? { kind: 'rolling', ms } : `"${text}" is longer than a year.`;
-}
-
 /** `send.each`; null: the rows have no times. */
 export function readEach(merged: Merged, report: Report): EachTime | null {
   const { send: { each: { column, before } = {} } = {}, after } = merged.file;
   // The schema has reported missing ones.
   if (column === undefined || before === undefined) return null;
-  const ms = durationMs(before);
   // At its own time a row has expired, and cron calls `due` once a minute at most.
-  if (ms === null || ms < 60_000 || ms > LONGEST_PERIOD_MS) {
-    report(
-      '/send/each/before',
-      'invalid-value',
-      `"${before}" is not a time from a minute to a year.`,
-      'For example: before: 2h',
-    );
-  }
+  const ms = checked(before, '/send/each/before', checkTime(60_000, YEAR_MS), report);
   if (after !== undefined) {
     report('/send/each', 'invalid-value', '"after" and "send.each" both say when it goes out.', 'Keep one of them.');
   }
@@ -201,8 +179,8 @@ function ownHours(written: WindowFile, countries: boolean, merged: Merged, repor
   return null;
 }
 
-/** A week: for a longer pause, use another occurrence. */
-const LONGEST_GATE_MS = 7 * 24 * 3_600_000;
+/** A week: for a longer pause, use another occurrence. Reports and replies that come later are not about the message. */
+const checkWait = checkTime(0, 7 * 24 * 3_600_000);
 
 /** `send.canary`: one step, a list of steps, or a mapping with pause and gate; null without one. */
 export function readCanary(merged: Merged, report: Report): Canary | null {
@@ -217,12 +195,12 @@ export function readCanary(merged: Merged, report: Report): Canary | null {
   checkOrder(good, at, report);
   return {
     steps: good,
-    pauseMs: durationOf('/send/canary/pause', 'A pause', file.pause, DEFAULTS.canaryPauseMs, report),
+    pauseMs: checked(file.pause, '/send/canary/pause', checkWait, report) ?? DEFAULTS.canaryPauseMs,
     gate: {
       accepted: gateOf('accepted', file.gate?.accepted, report) ?? DEFAULTS.canaryAccepted,
       delivered: gateOf('delivered', file.gate?.delivered, report),
       optedOut: gateOf('optedOut', file.gate?.optedOut, report),
-      waitMs: durationOf('/send/canary/gate/wait', 'A wait', file.gate?.wait, DEFAULTS.canaryWaitMs, report),
+      waitMs: checked(file.gate?.wait, '/send/canary/gate/wait', checkWait, report) ?? DEFAULTS.canaryWaitMs,
     },
   };
 }
@@ -247,22 +225,12 @@ function checkOrder(steps: readonly Threshold[], pointer: string, report: Report
   }
 }
 
-function durationOf(pointer: string, what: string, written: string | undefined, usual: number, report: Report): number {
-  const ms = written === undefined ? usual : durationMs(written);
-  if (ms !== null && ms <= LONGEST_GATE_MS) return ms;
-  report(pointer, 'invalid-value', `${what} of "${written}" is longer than a week.`);
-  return usual;
-}
-
 function gateOf(key: 'accepted' | 'delivered' | 'optedOut', written: string | undefined, report: Report) {
   if (written === undefined) return null;
   const part = share(written);
   if (part === null) report(`/send/canary/gate/${key}`, 'invalid-value', `"${written}" is not a share up to 100%.`);
   return part;
 }
-
-/** A week: later reports and replies are not related to the message. */
-const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** The rule of `winner`; null: a person names the winner. */
 export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: Report): WinnerRule | null {
@@ -287,13 +255,9 @@ export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: 
     const hint = 'Add "test" with the share that gets the variants first, or remove "winner".';
     report('/winner', 'invalid-value', 'No recipients are outside the test, so none would get the winner.', hint);
   }
-  const waitMs = wait === undefined ? DEFAULTS.winnerWaitMs : durationMs(wait);
-  if (waitMs === null || waitMs > LONGEST_WAIT_MS) {
-    report('/winner/wait', 'invalid-value', `A wait of "${wait}" is longer than a week.`);
-  }
   return {
     by: by ?? DEFAULTS.winnerBy,
-    waitMs: waitMs ?? DEFAULTS.winnerWaitMs,
+    waitMs: checked(wait, '/winner/wait', checkWait, report) ?? DEFAULTS.winnerWaitMs,
     tie: tie ?? DEFAULTS.winnerTie,
     minimum: minimum ?? DEFAULTS.winnerMinimum,
   };

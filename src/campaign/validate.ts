@@ -17,7 +17,7 @@ import {
 } from './explain.ts';
 import { type FileKind, resolveSchema, type Schema, validatorOf } from './validators.ts';
 import type { CampaignFile, ProjectFile, ProviderFile } from './written.ts';
-import type { Place, Where, YamlFile } from './yaml.ts';
+import { type Place, whereValue, type YamlFile } from './yaml.ts';
 
 /** `value` lacks the parts that violate the schema, so that the rest can be checked. */
 export interface Checked<T> {
@@ -41,29 +41,8 @@ export function checkProvider(yaml: YamlFile): Checked<Partial<ProviderFile>> {
   return check('provider', yaml) as Checked<Partial<ProviderFile>>;
 }
 
-/** The place of the value at a pointer, else of its nearest parent. */
-export function whereValue(yaml: YamlFile, pointer: string): Where {
-  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
-    const place = yaml.places.get(p)?.value;
-    if (place !== undefined) return yaml.text.at(place[0], place[1] - place[0]);
-    // A mapping is as long as all its lines: mark its first character only.
-    if (p === '') return yaml.text.at(0, 1);
-  }
-}
-
-/** The place of the key at a pointer; for a list item or the file, of the value. */
-export function whereKey(yaml: YamlFile, pointer: string): Where {
-  const key = yaml.places.get(pointer)?.key;
-  return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
-}
-
 function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
-  const context: Context = {
-    kind,
-    whereKey: (pointer) => whereKey(yaml, pointer),
-    whereValue: (pointer) => whereValue(yaml, pointer),
-    plain: (pointer) => yaml.places.get(pointer)?.plain ?? null,
-  };
+  const context: Context = { kind, yaml };
   const validate = validatorOf(kind);
   const errors = validate(yaml.value) ? [] : namesAsKeys(validate.errors ?? [], kind);
   if (kind === 'project') hideSecrets(errors, yaml);

@@ -226,6 +226,22 @@ export interface Place {
 
 type Range = readonly [start: number, end: number];
 
+/** The place of the value at a pointer, else of its nearest parent. */
+export function whereValue(yaml: YamlFile, pointer: string): Where {
+  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
+    const place = yaml.places.get(p)?.value;
+    if (place !== undefined) return yaml.text.at(place[0], place[1] - place[0]);
+    // A mapping is as long as all its lines: mark its first character only.
+    if (p === '') return yaml.text.at(0, 1);
+  }
+}
+
+/** The place of the key at a pointer; for a list item or the file, of the value. */
+export function whereKey(yaml: YamlFile, pointer: string): Where {
+  const key = yaml.places.get(pointer)?.key;
+  return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
+}
+
 /** SECURITY: aliases make small files large; a campaign has hardly any. */
 const MAX_ALIASES = 50;
 /** With aliases expanded; a campaign has some hundreds. */

@@ -6,9 +6,11 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { forReader, jsonText } from '../util/escape.ts';
 import { fill } from '../util/table.ts';
 import { version } from '../util/version.ts';
+import { capital } from '../util/words.ts';
+import { configureCommand } from './configure.ts';
 import { boundMemory } from './shared/memory.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
-import { COMMANDS, commandModule, overview } from './table.ts';
+import { COMMANDS, overview } from './table.ts';
 
 /** Throws `usage` (exit 2) for a command line that it does not understand. */
 export async function runProgram(asked: readonly string[], given: CommandContext): Promise<void> {
@@ -128,7 +130,7 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
     program
       .command(name)
       .summary(summary)
-      .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+      .description(`${capital(summary)}.`)
       .helpGroup(group);
   }
   return program;
@@ -137,6 +139,6 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
 async function configure(program: Command, entry: (typeof COMMANDS)[number], context: CommandContext): Promise<void> {
   const command = program.commands.find((one) => one.name() === entry.name);
   if (command === undefined) return;
-  (await commandModule(entry.name)).configure(command, context);
+  await configureCommand(command, entry.name, context);
   if (entry.guide !== undefined) command.addHelpText('after', `\nGuide: handbill help guide ${entry.guide}`);
 }

@@ -1,56 +1,54 @@
-import type { Command } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
+import type { OptionTable } from '../operations/options.ts';
 import { version } from '../util/version.ts';
+import FILE from './commands.json' with { type: 'json' };
 
-/** In the order of the help, first the commands of a working day: what each is for, and its guide. */
-const GROUPS: Readonly<Record<string, Readonly<Record<string, readonly [summary: string, guide?: string]>>>> = {
-  'Every day:': {
-    init: ['make a project to start from, with a campaign that can be sent to the sandbox at once', 'start'],
-    validate: ['check campaigns, every template against every row; sends nothing', 'ci'],
-    preview: ['show every decision and the exact requests; sends nothing', 'preview'],
-    send: ['send a campaign, or continue where it stopped', 'first-sms'],
-    due: ['send every campaign whose schedule says so, each occurrence once', 'schedule'],
-    report: ['what became of every recipient of a run', 'report'],
-    doubt: ['recipients in doubt: list them, and enter what became of them', 'doubt'],
-    replies: ['what people wrote back: read it, have it read, export answers', 'replies'],
-    suppress: ['manage the list of those who must not get messages', 'suppression'],
-    pause: ['stop everything in an environment, or one campaign there, within a second', 'pause'],
-  },
-  'More on campaigns:': {
-    resume: ['end a pause', 'pause'],
-    plan: ['count recipients, parts and cost, and write them to a plan file', 'approval'],
-    approve: ['sign a plan that another person made', 'approval'],
-    diff: ['what a change in git means: recipients, texts, parts, cost, rules', 'diff'],
-    rehearse: ['play the coming days: who gets what, when, at what cost, and who is skipped', 'rehearse'],
-    schedule: ['when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions', 'schedule'],
-    worker: ['work on the runs that others share through a shared ledger; list who does', 'workers'],
-  },
-  'More on results:': {
-    runs: ['the runs in the ledger, last active first', 'provenance'],
-    listen: ['receive delivery reports and replies, or import them from exported files', 'webhooks'],
-    person: ['all that is known of an address: messages, outcomes, replies, suppression', 'erase-a-person'],
-    serve: ['pages over the ledger on this machine: runs, recipients, doubts, replies', 'serve'],
-  },
-  'More:': {
-    purge: ['take personal data out of the ledger, keep counts and suppressions', 'purge-old-data'],
-    sandbox: ['serve the API on this machine, with scripted answers', 'sandbox'],
-    doctor: ['look at runtime, project, ledger, environments, keys and clock', 'doctor'],
-    completion: ['print a completion script for bash, zsh or fish', 'terminal'],
-    help: ['a guide, the options of a command, or what the code of an error means'],
-  },
-};
+/** The help of a command, or of a part of one such as `suppress list`; its options are in its module. */
+export interface CommandText {
+  readonly arguments?: readonly {
+    readonly name: string;
+    readonly says?: string;
+    readonly preset?: string;
+    readonly choices?: readonly string[];
+  }[];
+  readonly examples?: readonly (readonly string[])[];
+  readonly usage?: string;
+  /** The description of a part. */
+  readonly says?: string;
+  /** This part runs where the command line names none. */
+  readonly isDefault?: boolean;
+}
+
+interface CommandEntry extends CommandText {
+  readonly summary: string;
+  readonly guide?: string;
+  /** The words of other tools for it. */
+  readonly intents?: string;
+  readonly commands?: Readonly<Record<string, CommandText>>;
+}
+
+/** In the order of the help, first the commands of a working day. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>> = FILE;
 
 export const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
-  Object.entries(commands).map(([name, [summary, guide]]) => ({ name, group, summary, guide })),
+  Object.entries(commands).map(([name, entry]) => ({ name, group, ...entry })),
 );
 
-interface CommandModule {
-  configure(command: Command, context: CommandContext): void;
+/** The options and the work of a command; one that only holds others has no `run`. */
+export interface CommandModule {
+  readonly FLAGS?: OptionTable;
+  /** Further options, by their title in the help. */
+  readonly FLAG_GROUPS?: Readonly<Record<string, OptionTable>>;
+  readonly COMMANDS?: Readonly<Record<string, CommandModule>>;
+  /** Reads each value of a variadic argument. */
+  readonly readArgument?: (text: string, before: never) => unknown;
+  /** Also gets the arguments, and last the command of commander. */
+  readonly run?: (context: CommandContext, flags: never, ...given: never[]) => Promise<void>;
 }
 
 /** Imports the module of one command only, so that help and short commands stay quick. */
 export async function commandModule(name: string): Promise<CommandModule> {
-  if (name === 'resume') return { configure: (await import('./pause/command.ts')).configureResume };
+  if (name === 'resume') return (await import('./pause/command.ts')).RESUME_COMMAND;
   return await import(`./${name}/command.ts`);
 }
 
@@ -65,8 +63,8 @@ export function overviewFor(args: readonly string[]): { readonly text: string; r
 
 export function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const groups = Object.entries(GROUPS).map(([group, commands]) => {
-    const lines = Object.entries(commands).map(([name, [summary]]) => `  ${name.padEnd(width)}  ${summary}\n`);
+  const groups = [...Map.groupBy(COMMANDS, ({ group }) => group)].map(([group, commands]) => {
+    const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
     return `${group}\n${lines.join('')}`;
   });
   return `${HEAD}\n${groups.join('\n')}\n${EXAMPLES}`;

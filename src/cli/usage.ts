@@ -2,6 +2,7 @@ import type { CommanderError } from 'commander';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import { maskText } from '../util/redact.ts';
 import { capital } from '../util/words.ts';
+import { COMMANDS } from './table.ts';
 
 /**
  * An error of commander in handbill's words, with the next step.
@@ -30,26 +31,7 @@ export async function usageError(
 
 const SUGGESTION = /^\(Did you mean (.*)\?\)$/;
 
-/** Words that other tools have for what a command does; some of them are spelled nearly as one that does something else. */
+/** The words of other tools, some of them spelled nearly as a command that does something else: its name by each. */
 export const INTENTS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    runs: 'status ls list ps history budget jobs',
-    pause: 'stop cancel abort halt kill freeze',
-    resume: 'continue unpause unstop',
-    send: 'start run deliver blast execute',
-    preview: 'show render view cat',
-    validate: 'check lint verify',
-    report: 'result results stats log logs summary export',
-    schedule: 'cron next calendar upcoming',
-    plan: 'cost estimate count price',
-    approve: 'sign accept',
-    doctor: 'diagnose health setup config',
-    init: 'new create scaffold add',
-    suppress: 'block unsubscribe optout opt-out blocklist',
-    person: 'erase forget delete gdpr who',
-    replies: 'inbox answers responses',
-    doubt: 'doubts in-doubt unclear resolve',
-    serve: 'ui web dashboard open browse',
-    listen: 'webhook webhooks receive import',
-  }).flatMap(([command, words]) => words.split(' ').map((word) => [word, command] as const)),
+  COMMANDS.flatMap(({ name, intents }) => intents?.split(' ').map((word) => [word, name] as const) ?? []),
 );

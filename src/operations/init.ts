@@ -97,7 +97,6 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
     dependency: await dependencyFrom(root),
     node: manifest.devDependencies.node,
     schemas: new Map(await Promise.all(schemas)),
-    workflow: await readFile(join(HERE, 'docs', 'examples', 'github-actions.yml'), 'utf8'),
   });
   await refuseInsideAnother(root, cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);

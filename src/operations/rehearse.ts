@@ -14,8 +14,8 @@ import {
   type RehearsedDay,
   type RehearsedOccurrence,
 } from '../model.ts';
-import { periodAt } from '../plan/budget.ts';
 import { loadPrices } from '../plan/estimate.ts';
+import { periodAt } from '../plan/period.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { stopOf } from '../report/rehearsal-text.ts';
 import { instantOf, ONCE, occurrenceAt } from '../schedule/occurrence.ts';

@@ -4,51 +4,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimBudget } from '../ledger/records.ts';
 import type { Budget, Campaign, Environment, Project } from '../model.ts';
 import { type Formats, PLAIN } from '../report/locale.ts';
-import { addDays, createDayOf, DAY_MS, dayText, iso } from '../util/time.ts';
+import { iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
 import { type CostByTime, type Estimate, sumOf, type WorstRows } from './estimate.ts';
 import { exactly, hasCost, mostMicros, unknownCosts } from './limits.ts';
-
-/** By the calendar of a time zone; weeks begin on Monday. */
-export function periodAt(per: Budget['per'], ms: number, timeZone: string) {
-  const dayOf = createDayOf(timeZone);
-  const day = dayOf(ms);
-  const date = new Date(day);
-  const days = per === 'day' ? 0 : per === 'week' ? (date.getUTCDay() + 6) % 7 : date.getUTCDate() - 1;
-  const first = day - days * DAY_MS;
-  const next = addDays(first, { months: per === 'month' ? 1 : 0, days: LENGTHS[per] });
-  return {
-    /** `2026-11`, `2026-W48`, `2026-11-25`. */
-    name: nameOf(per, first),
-    beginsMs: firstMomentOf(first, dayOf),
-    /** The first day of the next one: `2026-12-01`. */
-    next: dayText(next),
-    endsMs: firstMomentOf(next, dayOf),
-  };
-}
-
-const LENGTHS: Readonly<Record<Budget['per'], number>> = { day: 1, week: 7, month: 0 };
-
-function nameOf(per: Budget['per'], first: number): string {
-  if (per === 'day') return dayText(first);
-  if (per === 'month') return dayText(first).slice(0, 'yyyy-mm'.length);
-  // A week belongs to the year of its Thursday, as ISO 8601 counts.
-  const thursday = first + 3 * DAY_MS;
-  const year = new Date(thursday).getUTCFullYear();
-  const week = Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
-  return `${year}-W${String(week).padStart(2, '0')}`;
-}
-
-/** The first moment of a day: midnight, or the moment at which the clocks jump over it. No zone is further from UTC. */
-function firstMomentOf(day: number, dayOf: (ms: number) => number): number {
-  let [before, from] = [day - DAY_MS, day + DAY_MS];
-  while (from - before > 1) {
-    const middle = Math.floor((before + from) / 2);
-    if (dayOf(middle) >= day) from = middle;
-    else before = middle;
-  }
-  return from;
-}
+import { periodAt } from './period.ts';
 
 type Where = { readonly environment: Pick<Environment, 'identity' | 'budget'> } & {
   readonly campaign: { readonly project: Pick<Project, 'timeZone'> };

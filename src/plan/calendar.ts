@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
+import { readCountryWindows } from '../campaign/window-hours.ts';
 import type { SendWindow, WindowHours, WindowRule } from '../model.ts';
 import { firstAt } from '../util/wall-time.ts';
+import WINDOWS from './country-windows.json' with { type: 'json' };
 
 /* A day can lack an hour, have one twice, or be missing: only this file decides what a window means then. */
 
@@ -132,44 +134,10 @@ export function openingOf(calendars: readonly Calendar[], nowMs: number, horizon
  * When marketing messages are sent by practice, by the country of the number (ISO 3166-1) in the recipient's own time.
  * Practice, not legal advice: sources disagree for nearly every country, laws change, and some hold only for calls. Used
  * where a campaign says `send.window.countries: true`; handbill.yaml says otherwise under `windows`.
- *
- * States of the USA have other hours (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
- * number does not tell in which one its owner lives. The hours here are those that most of them share.
  */
-const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
-  // Federal law for calls and texts: 08:00 to 21:00; several states until 20:00, Connecticut from 09:00.
-  US: daily('09:00', '20:00'),
-  // The anti-spam law names no hours; practice as in the USA.
-  CA: daily('09:00', '20:00'),
-  // Networks block from 22:00, on Sundays and on public holidays (which are for `holidays`); guides say until 20:00.
-  FR: on([1, 2, 3, 4, 5, 6], '08:00', '20:00'),
-  // The registry refuses promotional messages outside of 10:00 to 21:00.
-  IN: daily('10:00', '21:00'),
-  // No hours in the law; practice.
-  GB: daily('08:00', '20:00'),
-  // Hours of calls, which messages follow.
-  AU: {
-    hours: [...on([1, 2, 3, 4, 5], '09:00', '20:00').hours, ...on([6], '09:00', '17:00').hours],
-    holidays: [],
-  },
-  ES: daily('09:00', '20:00'),
-  DE: daily('09:00', '20:00'),
-  IT: daily('09:00', '20:00'),
-};
-
-const OTHER_COUNTRIES: WindowRule = daily('08:00', '20:00');
-
-function daily(from: string, to: string): WindowRule {
-  return on([1, 2, 3, 4, 5, 6, 7], from, to);
-}
-
-function on(days: WindowHours['days'], from: string, to: string): WindowRule {
-  return { hours: [{ fromMinute: minuteOf(from), toMinute: minuteOf(to), days }], holidays: [] };
-}
-
-function minuteOf(text: string): number {
-  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
-}
+const COUNTRY_WINDOWS = readCountryWindows(WINDOWS as Parameters<typeof readCountryWindows>[0], (pointer) => {
+  throw new Error(`country-windows.json is wrong at ${pointer}`);
+});
 
 interface ZonedRule {
   readonly rule: WindowRule;
@@ -186,7 +154,8 @@ export function rulesFor(
   const own = hours === null ? null : { hours: [hours], holidays };
   const rules: ZonedRule[] = own === null ? [] : [{ rule: own, zone: timeZone === 'recipient' ? null : timeZone }];
   if (!window.countries) return rules;
-  const found = countryRule(overrides, country) ?? (own === null ? (overrides['other'] ?? OTHER_COUNTRIES) : null);
+  const known = { ...COUNTRY_WINDOWS, ...overrides };
+  const found = (country === null ? null : known[country]) ?? (own === null ? known['other'] : null) ?? null;
   // Holidays of the campaign are closed everywhere, also where only the country has hours.
   if (found !== null) rules.push({ rule: { ...found, holidays: [...found.holidays, ...holidays] }, zone: null });
   return rules;
@@ -194,11 +163,6 @@ export function rulesFor(
 
 export function allRules(window: SendWindow, overrides: Readonly<Record<string, WindowRule>>): readonly ZonedRule[][] {
   const countries = window.countries ? Object.keys({ ...COUNTRY_WINDOWS, ...overrides }) : [];
-  return [null, ...countries].map((country) => [...rulesFor(window, overrides, country)]);
-}
-
-function countryRule(overrides: Readonly<Record<string, WindowRule>>, country: string | null): WindowRule | null {
-  if (country === null) return null;
-  if (Object.hasOwn(overrides, country)) return overrides[country] ?? null;
-  return Object.hasOwn(COUNTRY_WINDOWS, country) ? (COUNTRY_WINDOWS[country] ?? null) : null;
+  const named = countries.filter((country) => country !== 'other');
+  return [null, ...named].map((country) => [...rulesFor(window, overrides, country)]);
 }

@@ -2,19 +2,14 @@ import { smsParts } from '../content/sms-parts.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Campaign, StepMessage } from '../model.ts';
 import { LINK } from './link.ts';
+import KNOWN_SHORTENERS from './link-shorteners.json' with { type: 'json' };
 import type { OptOutFinder } from './opt-out.ts';
 
 /** `index`: where it is in the text, in UTF-16 units; null: it is about the whole text. */
 type Found = { readonly index: number | null; readonly what: string } | null;
 
 /** Public ones, which networks block (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
-const SHORTENERS: ReadonlySet<string> = new Set(
-  (
-    'bit.ly bitly.com j.mp tinyurl.com tiny.one tiny.cc goo.gl goo.su ow.ly is.gd v.gd buff.ly adf.ly t.co t.cn t.ly u.to ' +
-    'rb.gy rebrand.ly cutt.ly shorturl.at short.gy bl.ink s.id shorte.st lnkd.in clck.ru vk.cc dwz.cn reurl.cc urlz.fr ' +
-    'n9.cl acortar.link qrco.de'
-  ).split(' '),
-);
+const SHORTENERS: ReadonlySet<string> = new Set(KNOWN_SHORTENERS);
 
 /** The host of a link, after its scheme and the name of a user. */
 const HOST = /^(?:[a-z][a-z0-9]*:\/\/)?(?:[^/?#@]*@)?([^/?#:]+)/i;

@@ -1,4 +1,3 @@
-import type { Temporal } from 'temporal-polyfill';
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger, Reach } from '../ledger/ledger.ts';
 import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
@@ -9,6 +8,7 @@ import { DAY_MS } from '../util/time.ts';
 import { idsOf } from './campaign-id.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import { type Closed, mostBeforeMs } from './gate.ts';
+import { periodAt } from './period.ts';
 import type { Plan } from './plan.ts';
 import { openUnreachable } from './unreachable.ts';
 
@@ -198,7 +198,7 @@ interface Group {
 /** Calendar units are those of the recipient's zone; of several possible zones, the earliest beginning counts. */
 export async function createCaps(plan: Plan) {
   const { frequency, recipients, timeZone, topic } = plan.campaign;
-  const [{ dayOf, momentOf, wallText }, { createZoneReader }] = await Promise.all([
+  const [{ wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
     import('../recipients/zone.ts'),
   ]);
@@ -213,10 +213,6 @@ export async function createCaps(plan: Plan) {
     }
     return groups[id + 1] ?? { zones: [timeZone], caps: [], fromMs: 0, toMs: 0 };
   };
-  const bounds = (unit: 'day' | 'week' | 'month', zone: string, nowMs: number): readonly [number, number] => {
-    const first = firstDay(unit, dayOf(nowMs, zone));
-    return [momentOf(first, 0, zone), momentOf(first.add({ [`${unit}s`]: 1 }), 0, zone)];
-  };
   const renew = (group: Group, nowMs: number): void => {
     let toMs = Number.POSITIVE_INFINITY;
     group.caps = frequency.map(({ max, per, of }): DatedCap => {
@@ -226,13 +222,13 @@ export async function createCaps(plan: Plan) {
         return { max, sinceMs: nowMs - per.ms + 1, zone: timeZone, ...about };
       }
       let [zone = timeZone, ...others] = group.zones;
-      let [sinceMs, endMs] = bounds(per.unit, zone, nowMs);
+      let { beginsMs: sinceMs, endsMs } = periodAt(per.unit, nowMs, zone);
       for (const other of others) {
-        const [beginMs, otherEndMs] = bounds(per.unit, other, nowMs);
-        if (beginMs < sinceMs) [sinceMs, zone] = [beginMs, other];
-        endMs = Math.min(endMs, otherEndMs);
+        const there = periodAt(per.unit, nowMs, other);
+        if (there.beginsMs < sinceMs) [sinceMs, zone] = [there.beginsMs, other];
+        endsMs = Math.min(endsMs, there.endsMs);
       }
-      toMs = Math.min(toMs, endMs);
+      toMs = Math.min(toMs, endsMs);
       return { max, sinceMs, zone, ...about };
     });
     group.fromMs = nowMs;
@@ -253,11 +249,6 @@ export async function createCaps(plan: Plan) {
     /** A message that is older counts for no recipient, wherever they are. */
     earliestMs: (nowMs: number) => nowMs - Math.max(...frequency.map(({ per }) => longestMs(per))),
   };
-}
-
-function firstDay(unit: 'day' | 'week' | 'month', day: Temporal.PlainDate): Temporal.PlainDate {
-  if (unit === 'week') return day.subtract({ days: day.dayOfWeek - 1 });
-  return unit === 'month' ? day.with({ day: 1 }) : day;
 }
 
 const LONGEST_DAYS = { day: 1, week: 7, month: 31 };

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { EXAMPLE_BUTTONS } from '../content/rich.ts';
 import { leftOut, placedBy } from '../providers/placed.ts';
 import { type Provider, requestFor } from '../providers/provider.ts';
 import { environmentText } from './environment.ts';
+import NUMBERS from './reserved-numbers.json' with { type: 'json' };
 
 /** Callers have checked all values. */
 export interface NewProject {
@@ -22,8 +24,6 @@ export interface NewProject {
   /** Version of the Node.js that the project brings along, as an npm package. */
   readonly node: string;
   readonly schemas: ReadonlyMap<string, string>;
-  /** The workflow of GitHub Actions that docs/ci.md explains. */
-  readonly workflow: string;
 }
 
 /** Texts by path below the project's root, with `/`, in the order in which people should read them. */
@@ -34,11 +34,22 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
     ...[...project.schemas].map(([name, text]) => [`schemas/${name}`, text] as const),
     ['README.md', readmeFile(project)],
     ['package.json', packageFile(project)],
-    ['.npmrc', NPM_SETTINGS],
-    ['.gitignore', GIT_IGNORE],
-    ...editorFiles(),
-    ['.github/workflows/handbill.yml', project.workflow],
+    ...Object.entries(COPIED).map(([path, from]) => [path, example(from)] as const),
   ]);
+}
+
+/** The same in every project: the files below `docs/examples/`, by their paths in the project. */
+const COPIED = {
+  '.npmrc': 'project/npmrc',
+  '.gitignore': 'project/gitignore',
+  '.vscode/settings.json': 'project/vscode-settings.json',
+  '.vscode/extensions.json': 'project/vscode-extensions.json',
+  '.github/workflows/handbill.yml': 'github-actions.yml',
+};
+
+/** Two levels up is the package, seen from `src/scaffold/` and from `dist/chunks/`. */
+function example(name: string): string {
+  return readFileSync(new URL(`../../docs/examples/${name}`, import.meta.url), 'utf8');
 }
 
 function projectFile({ country, timeZone, provider, exampleProvider }: NewProject): string {
@@ -152,19 +163,11 @@ const PEOPLE: readonly { readonly name: string; readonly order: string }[] = [
  * Numbers that regulators keep free for fiction; other countries' lists begin with British ones. The first is the sender.
  * GB: Ofcom. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39 98. AU: ACMA. SE: PTS.
  */
-const RESERVED: Readonly<Record<string, readonly [string, string, string, string]>> = {
-  GB: ['+447700900010', '+447700900011', '+447700900012', '+447700900013'],
-  US: ['+12025550110', '+12025550111', '+12025550112', '+12025550113'],
-  CA: ['+16135550110', '+16135550111', '+16135550112', '+16135550113'],
-  FR: ['+33639980010', '+33639980011', '+33639980012', '+33639980013'],
-  AU: ['+61491570006', '+61491570156', '+61491570157', '+61491570158'],
-  SE: ['+46701740610', '+46701740611', '+46701740612', '+46701740613'],
-};
-
-const BRITISH = ['+447700900010', '+447700900011', '+447700900012', '+447700900013'] as const;
+const RESERVED: Readonly<Record<string, readonly string[]>> = NUMBERS;
+const BRITISH = NUMBERS.GB;
 
 export function exampleSender(country: string): string {
-  return (RESERVED[country] ?? BRITISH)[0];
+  return (RESERVED[country] ?? BRITISH)[0] ?? '';
 }
 
 const INVENTED: ReadonlySet<string> = new Set(Object.values(RESERVED).flat());
@@ -182,24 +185,11 @@ function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'
   const [, ...numbers] = RESERVED[country] ?? BRITISH;
   const isEmail = CHANNEL_TABLE[channel].address === 'email';
   const rows = PEOPLE.map(({ name, order }, i) => {
-    const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? BRITISH[1]);
+    const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? '');
     return [address, name, order].join(',');
   });
   return `${[`${isEmail ? 'email' : 'msisdn'},first_name,order`, ...rows].join('\n')}\n`;
 }
-
-const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this machine, and in a backup.
-.handbill/
-# Keys
-.env
-.env.*
-node_modules/
-# Lists of people. What is committed stays in the history. Choose, and take the comment sign of one line away:
-# left out of git (every machine that sends has its own copy)
-# campaigns/**/*.csv
-# committed on purpose, so that pull requests show who is added
-# !campaigns/**/*.csv
-`;
 
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
@@ -215,30 +205,6 @@ function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node
   return `${JSON.stringify(text, null, 2)}\n`;
 }
 
-/** npm warns of an older Node.js on the machine, once for each package. handbill runs under the one of the project. */
-const NPM_SETTINGS = `# No warnings that the Node.js of this machine is too old: package.json brings the one that is used.
-loglevel=error
-`;
-
-/** From the schemas in the project: no network is needed. */
-function editorFiles(): readonly (readonly [path: string, text: string])[] {
-  const settings = {
-    'yaml.schemas': {
-      './schemas/project.schema.json': 'handbill.yaml',
-      './schemas/campaign.schema.json': 'campaigns/**/campaign.yaml',
-      './schemas/provider.schema.json': 'providers/*.yaml',
-    },
-    // Else completion writes every default below a key such as `send`.
-    'yaml.disableDefaultProperties': true,
-    'files.associations': { '*.hbs': 'handlebars' },
-  };
-  const extensions = { recommendations: ['redhat.vscode-yaml'] };
-  return [
-    ['.vscode/settings.json', `${JSON.stringify(settings, null, 2)}\n`],
-    ['.vscode/extensions.json', `${JSON.stringify(extensions, null, 2)}\n`],
-  ];
-}
-
 /** For readers of the repository who do not know handbill. */
 function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dependency'>): string {
   const elsewhere = dependency.startsWith('file:')
@@ -247,39 +213,11 @@ function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dep
 install: a version, or the file that \`npm pack\` makes of handbill.
 `
     : '';
-  return `# Campaigns
-
-Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file that names its
-template and its list of recipients.
-
-\`\`\`sh
-npm install                      # once; commit package-lock.json, which CI installs from
-npx handbill validate            # every error at once, with file, line and column
-npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
-npx handbill rehearse ${campaign}${gap(campaign, 'rehearse')}# shows the three messages of the next days
-npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
-npx handbill report ${campaign}${gap(campaign, 'report')}# the outcome of every recipient
-\`\`\`
-${elsewhere}
-| file | what it is |
-|---|---|
-| \`handbill.yaml\` | what all campaigns share, and the APIs that they can be sent to |
-| \`campaigns/${campaign}/\` | the first campaign |
-| \`campaigns/${campaign}-2/\`, \`-3/\` | its follow-ups, for those who do not answer. Write your texts, or delete them |
-| \`schemas/\` | completion and errors in your editor; take those of a newer handbill when you update it |
-| \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
-| \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
-
-To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its secrets, and look at everything with
-\`npx handbill doctor\`. Lists that must not lie in git are passed with \`--recipients FILE\`.
-`;
+  return example('project/README.md')
+    .replaceAll(/CAMPAIGN +(?=#)/g, (place) => `${campaign} `.padEnd(place.length))
+    .replaceAll('CAMPAIGN', campaign)
+    .replace('\n| file |', `${elsewhere}\n| file |`);
 }
-
-function gap(campaign: string, command: string): string {
-  return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
-}
-
-const COMMENT_COLUMN = 33;
 
 /** On one line, quoted if any YAML reader takes it for another type (1.1: `no` is a boolean), with JSON's escapes. */
 function yamlWord(text: string): string {

@@ -1,5 +1,6 @@
 import type { Schedule } from '../model.ts';
 import { createOffset, DAY_MS } from '../util/time.ts';
+import { listWithAnd } from '../util/words.ts';
 
 type Written = Pick<Schedule, 'cron'> & { readonly at: string | Pick<NonNullable<Schedule['at']>, 'written'> | null };
 
@@ -32,7 +33,7 @@ export function scheduleWords({ cron, at }: Written): string {
   if (days === null || !/^\d{1,2}$/.test(minute)) return cron;
   if (hour === '*') return `${days} at ${two(minute)} past each hour`;
   if (!/^\d{1,2}(?:,\d{1,2})*$/.test(hour)) return cron;
-  return `${days} ${listed(hour.split(',').map((one) => `${two(one)}:${two(minute)}`))}`;
+  return `${days} ${listWithAnd(hour.split(',').map((one) => `${two(one)}:${two(minute)}`))}`;
 }
 
 function daysWords(day: string, weekday: string): string | null {
@@ -46,14 +47,10 @@ function daysWords(day: string, weekday: string): string | null {
     const place = NAMES.findIndex((name) => name.toLowerCase() === one.toLowerCase());
     return NAMES[place === -1 && /^[0-7]$/.test(one) ? Number(one) % 7 : place];
   });
-  return names.includes(undefined) ? null : listed(names.map(String));
+  return names.includes(undefined) ? null : listWithAnd(names.map(String));
 }
 
 const NAMES = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
 
 function two(figure: string): string {
   return figure.padStart(2, '0');

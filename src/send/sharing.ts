@@ -15,7 +15,7 @@ import {
 } from './progress.ts';
 import type { ShardQueue } from './shard-queue.ts';
 import { createShardPendingRows } from './shard-rows.ts';
-import type { Answers, Stop } from './stop.ts';
+import { type Answers, NO_ANSWERS, type Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';
 
@@ -348,50 +348,39 @@ export function openPart(options: PartOptions) {
   };
 }
 
-export const NOTHING: Share = {
-  posted: 0,
-  retried: 0,
-  accepted: 0,
-  rejected: 0,
-  failed: 0,
-  inDoubt: 0,
-  skipped: 0,
-  deferred: 0,
-  firstSteps: 0,
-  fellBack: 0,
-  opensAtMs: null,
-  limitedUntilMs: null,
-};
+/** The outcomes by their names in a share. */
+const OUTCOMES = {
+  accepted: 'accepted',
+  rejected: 'rejected',
+  failed: 'failed',
+  inDoubt: 'in-doubt',
+  skipped: 'skipped',
+  deferred: 'deferred',
+} as const;
+const NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[];
 
-export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop): Share {
-  const { finished } = figures;
+export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Pick<Stop, 'counts'>): Share {
+  const { posted, retried, finished, opensAtMs = null, limitedUntilMs = null } = figures;
+  const outcomes = Object.fromEntries(NAMES.map((name) => [name, finished[OUTCOMES[name]]]));
+  const { firstSteps, fellBack } = counts;
   return {
-    posted: figures.posted,
-    retried: figures.retried,
-    accepted: finished.accepted,
-    rejected: finished.rejected,
-    failed: finished.failed,
-    inDoubt: finished['in-doubt'],
-    skipped: finished.skipped,
-    deferred: finished.deferred,
-    firstSteps: counts.firstSteps,
-    fellBack: counts.fellBack,
-    opensAtMs: figures.opensAtMs ?? null,
-    limitedUntilMs: figures.limitedUntilMs ?? null,
+    ...(outcomes as Record<keyof typeof OUTCOMES, number>),
+    posted,
+    retried,
+    firstSteps,
+    fellBack,
+    opensAtMs,
+    limitedUntilMs,
   };
 }
 
+export const NOTHING = shareOf(createProgress(), { counts: NO_ANSWERS });
+
 function addShare(to: Pick<Progress, 'figures' | 'opens' | 'limited'>, share: Share): void {
   const { figures } = to;
-  const { finished } = figures;
   figures.posted += share.posted;
   figures.retried += share.retried;
-  finished.accepted += share.accepted;
-  finished.rejected += share.rejected;
-  finished.failed += share.failed;
-  finished['in-doubt'] += share.inDoubt;
-  finished.skipped += share.skipped;
-  finished.deferred += share.deferred;
+  for (const name of NAMES) figures.finished[OUTCOMES[name]] += share[name];
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
   if (share.limitedUntilMs !== null) to.limited(share.limitedUntilMs, 0);
 }

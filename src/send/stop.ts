@@ -92,7 +92,7 @@ export interface StopContext {
   readonly onHalt: () => void;
 }
 
-const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
+export const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
 
 export function createStop(context: StopContext): Stop {
   const doubtLimit =

@@ -9,6 +9,7 @@ import { exitOf } from '../operations/send-options.ts';
 import { cameBack, feedbackOf } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
+import { gaugesText, type Metrics, type Sample } from './gauges.ts';
 
 export interface MetricsGathering {
   /** A campaign that is checked, whether or not it is sent. */
@@ -188,47 +189,18 @@ interface CommandFacts {
   readonly exitStatus: number;
 }
 
-/** node_exporter wants the same help in every file. All are gauges: a newer run may have smaller counts. */
-export const METRICS = {
-  handbill_recipients: 'Recipients of the newest run by outcome.',
-  handbill_recipients_by_reason: 'Recipients of the newest run by outcome and reason.',
-  handbill_deliveries: 'Recipients of the newest run by delivery state.',
-  handbill_requests: 'Requests of the newest run, over all its starts.',
-  handbill_retries: 'Requests of the newest run that were followed by another one for the same recipients.',
-  handbill_message_parts: 'Parts of the messages of the newest run.',
-  handbill_run_state: 'State of the newest run: 1 for the one that it has.',
-  handbill_last_start_timestamp_seconds: 'When the last start began, in seconds since 1970.',
-  handbill_last_finish_timestamp_seconds: 'When the last start ended, in seconds since 1970.',
-  handbill_last_duration_seconds: 'How long the last start took.',
-  handbill_last_exit_status: 'Exit status of the last start.',
-  handbill_missed: 'Times in the last 31 days at which it was missed, or not finished in time.',
-  handbill_last_missed_timestamp_seconds: 'When the last missed occurrence was noticed, in seconds since 1970.',
-  handbill_command_start_timestamp_seconds: 'When the last call of the command began, in seconds since 1970.',
-  handbill_command_finish_timestamp_seconds: 'When the last call of the command ended, in seconds since 1970.',
-  handbill_command_duration_seconds: 'How long the last call of the command took.',
-  handbill_command_exit_status: 'Exit status of the last call of the command: the worst of all campaigns.',
-} as const;
-
-type Metric = keyof typeof METRICS;
+type Metric = keyof Metrics['runs'];
 type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [metric: Metric, value: number, labels: Labels];
 
-/** For node_exporter's textfile collector. No label has the occurrence: a schedule would make a series a day. */
+/** No label has the occurrence: a schedule would make a series a day. */
 export async function metricsText(campaigns: readonly CampaignFacts[], command: CommandFacts | null): Promise<string> {
-  const samples = [...campaigns.flatMap(samplesOf), ...(command === null ? [] : commandSamples(command))];
-  const { Gauge, Registry } = await import('prom-client');
-  const registry = new Registry();
-  for (const [name, help] of Object.entries(METRICS)) {
-    const own = samples.filter(([metric]) => metric === name);
-    const [first] = own;
-    if (first === undefined) continue;
-    const gauge = new Gauge({ name, help, labelNames: Object.keys(first[2]), registers: [registry] });
-    for (const [, value, labels] of own) gauge.set({ ...labels }, value);
-  }
-  return await registry.metrics();
+  return await gaugesText('runs', [
+    ...campaigns.flatMap(samplesOf),
+    ...(command === null ? [] : commandSamples(command)),
+  ]);
 }
 
-function samplesOf(facts: CampaignFacts): readonly Sample[] {
+function samplesOf(facts: CampaignFacts): readonly Sample<Metric>[] {
   const { campaign, environment, startedMs, endedMs, exitStatus, missed, report } = facts;
   const labels = { campaign, environment };
   const times: readonly (readonly [Metric, number | null])[] = [
@@ -244,12 +216,12 @@ function samplesOf(facts: CampaignFacts): readonly Sample[] {
   ];
   return [
     ...(report === null ? [] : reportSamples(report, labels)),
-    ...times.flatMap(([metric, value]): readonly Sample[] => (value === null ? [] : [[metric, value, labels]])),
+    ...times.flatMap(([metric, value]): readonly Sample<Metric>[] => (value === null ? [] : [[metric, value, labels]])),
   ];
 }
 
-function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Labels): readonly Sample[] {
-  const samples: Sample[] = [];
+function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Labels): readonly Sample<Metric>[] {
+  const samples: Sample<Metric>[] = [];
   const add = (metric: Metric, value: number, more: Labels = {}): void => {
     samples.push([metric, value, { ...labels, ...more }]);
   };
@@ -279,7 +251,13 @@ const OUTCOME_FIELDS: readonly (readonly [OutcomeState, keyof Totals])[] = [
 
 const RUN_STATES = ['running', 'finished', 'partial', 'halted', 'interrupted'] as const;
 
-function commandSamples({ command, environment, startedMs, endedMs, exitStatus }: CommandFacts): readonly Sample[] {
+function commandSamples({
+  command,
+  environment,
+  startedMs,
+  endedMs,
+  exitStatus,
+}: CommandFacts): readonly Sample<Metric>[] {
   const labels = { command, environment };
   return [
     ['handbill_command_start_timestamp_seconds', startedMs / 1_000, labels],

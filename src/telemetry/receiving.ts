@@ -1,5 +1,6 @@
 import type { Recorded } from '../ledger/records.ts';
 import type { EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
+import { eventWords } from '../report/words.ts';
 import { mask } from '../util/redact.ts';
 
 /** At most a line a second, with addresses masked and no texts. */
@@ -50,19 +51,14 @@ function sum(a: Recorded, b: Recorded): Recorded {
 
 /** `3 delivery reports, 1 reply, 2 known already; opted out: +44•••••••0123`. */
 function lineOf(recorded: Recorded): string {
-  const { reports, replies, unread, known, suppressed, lifted } = recorded;
+  const { known, suppressed, lifted } = recorded;
+  const not = 'that handbill does not understand';
   const counts = [
-    ...counted(reports, 'delivery report'),
-    ...counted(replies, 'reply', 'replies'),
-    ...counted(unread, 'event that handbill does not understand', 'events that handbill does not understand'),
+    ...eventWords(recorded, [`event ${not}`, `events ${not}`]),
     ...(known === 0 ? [] : [`${known} known already`]),
   ];
   const people = [...named('opted out', suppressed), ...named('opted in again', lifted)];
   return [counts.length === 0 ? 'nothing' : counts.join(', '), ...people].join('; ');
-}
-
-function counted(count: number, one: string, many = `${one}s`): readonly string[] {
-  return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
 }
 
 function named(says: string, addresses: readonly string[]): readonly string[] {

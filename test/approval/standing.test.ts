@@ -536,7 +536,7 @@ describe('where it may be made', () => {
     ['not for longer than the project says', '{ longest: 30d }', UNTIL, 'production takes 30d at most'],
     ['not for a day that is past', '{ longest: 30d }', dayAfter(-1), `ended with ${dayAfter(-1)}`],
     ['not for what is no day', '{ longest: 30d }', '31.12.2026', '"31.12.2026" is not a day'],
-    ['not for more than 366 days', '{ longest: 400d }', UNTIL, 'from 1 to 366 days'],
+    ['not for more than 366 days', '{ longest: 400d }', UNTIL, 'from 1d to 366d'],
   ])('%s', async (_what, standing, until, said) => {
     project.write('handbill.yaml', projectFile({ standing }));
     const refused = await run('plan', 'nightly', '--env', 'production', '--standing', '--until', until);

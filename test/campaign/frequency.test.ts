@@ -40,9 +40,9 @@ test.each([
 });
 
 test.each([
-  ['frequency: { max: 1, per: fortnight }', '6:27 "fortnight" is not a time that a cap can be for.'],
-  ['frequency: { max: 1, per: 0s }', '6:27 "0s" is not a time that a cap can be for.'],
-  ['frequency: [{ max: 1, per: 367d }]', '6:28 "367d" is longer than a year.'],
+  ['frequency: { max: 1, per: fortnight }', '6:27 "fortnight" is not a time from 1s to 366d.'],
+  ['frequency: { max: 1, per: 0s }', '6:27 "0s" is not a time from 1s to 366d.'],
+  ['frequency: [{ max: 1, per: 367d }]', '6:28 "367d" is not a time from 1s to 366d.'],
   ['frequency: { max: 1 }', '6:1 "per" is missing in "frequency".'],
   ['frequency: { per: fortnight }', '6:1 "max" is missing in "frequency".'],
 ])('%s is refused', async (rules, message) => {

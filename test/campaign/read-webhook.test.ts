@@ -117,7 +117,7 @@ describe('webhook', () => {
     ['hmac without a header', `{ ${SECRETS}, scheme: hmac, hmac: {} }`, 'missing-key', /header/],
     ['a mapping of another scheme', `{ ${SECRETS}, hmac: { header: X } }`, 'invalid-value', /scheme is another/],
     ['a tolerance that nothing has', `{ ${SECRETS}, scheme: basic, tolerance: 5m }`, 'invalid-value', /tolerance/],
-    ['a tolerance of a day', `{ ${SECRETS}, tolerance: 1d }`, 'invalid-value', /to an hour/],
+    ['a tolerance of a day', `{ ${SECRETS}, tolerance: 1d }`, 'invalid-value', /to 1h/],
     ['no body', `{ ${SECRETS}, scheme: hmac, hmac: { header: X, signed: x } }`, 'invalid-value', /hold \{body\}/],
     [
       'an unknown part',

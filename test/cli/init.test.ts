@@ -223,7 +223,7 @@ describe('a new project', () => {
       }),
     });
     const place = folder.path('tools/node_modules/handbill');
-    for (const name of ['dist', 'schemas', 'docs/examples', 'package.json'])
+    for (const name of ['dist', 'docs', 'schemas', 'package.json'])
       cpSync(join(ROOT, name), join(place, name), { recursive: true });
     for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => !one.startsWith('.'))) {
       symlinkSync(join(ROOT, 'node_modules', name), folder.path(`tools/node_modules/${name}`));

@@ -224,9 +224,9 @@ describe('--with-columns', () => {
   });
 
   test.each([
-    [['--with-columns'], '--with-columns has no place in --format text'],
+    [['--with-columns'], '--with-columns is not for --format text'],
     [['--format', 'csv', '--recipients', 'x.csv'], 'Add --with-columns'],
-    [['--format', 'html', '--follow'], '--follow has no place in --format html'],
+    [['--format', 'html', '--follow'], '--follow is not for --format html'],
     [['--follow', '-o', 'x'], '--follow prints as things happen'],
   ])('%j is refused', async (args, says) => {
     const { status, err } = await handbillHere(root, ['report', ...args]);

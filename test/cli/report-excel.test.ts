@@ -158,6 +158,6 @@ describe('report --format csv --for excel', () => {
   it('has no place in another format', async () => {
     const { status, err } = await handbillHere(root, ['report', 'hello', '--format', 'jsonl', '--for', 'excel']);
     expect(status).toBe(2);
-    expect(err).toContain('--for excel has no place in --format jsonl.');
+    expect(err).toContain('--for is not for --format jsonl.');
   });
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { COMMANDS, commandModule } from '../../src/cli/table.ts';
+import { configureCommand } from '../../src/cli/configure.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { readCommands } from '../cli/validation-readers.ts';
 import { runHere } from '../helpers/here.ts';
@@ -59,7 +60,7 @@ describe('command lines of the page and of the workflow', () => {
     const [name = '', ...args] = line.split(' ');
     if (COMMANDS.every((one) => one.name !== name)) throw new Error(`there is no command ${name}`);
     const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined });
-    (await commandModule(name)).configure(command, { env: {} } as CommandContext);
+    await configureCommand(command, name, { env: {} } as CommandContext);
     // Throws where the value of an option is none of its choices.
     const { operands, unknown } = command.parseOptions(args);
     expect(unknown).toEqual([]);

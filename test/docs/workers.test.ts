@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { WORKER_METRICS } from '../../src/telemetry/workers-text.ts';
+import FILE from '../../src/telemetry/metrics.json' with { type: 'json' };
 import { checkOptions } from '../helpers/check-options.ts';
+
+const WORKER_METRICS = FILE.workers;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = readFileSync(join(ROOT, 'docs/workers.md'), 'utf8');

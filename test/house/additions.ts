@@ -88,17 +88,13 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
       {
         file: 'src/cli/toy/command.ts',
         was: '',
-        is: `import type { Command } from 'commander';
-        import type { CommandContext } from '../../operations/context.ts';
+        is: `import type { CommandContext } from '../../operations/context.ts';
         import type { FlagsOf } from '../../operations/options.ts';
         import { optionsHere } from '../../operations/project.ts';
         import { TOY, toy } from '../../operations/toy.ts';
-        import { addOptions } from '../shared/options.ts';
-        export function configure(command: Command, context: CommandContext): void {
-          addOptions(command, TOY, context);
-          command.action(async (flags: FlagsOf<typeof TOY>) => {
-            await context.out((await toy({ ...optionsHere(context, undefined), ...flags })).said);
-          });
+        export const FLAGS = TOY;
+        export async function run(context: CommandContext, flags: FlagsOf<typeof TOY>): Promise<void> {
+          await context.out((await toy({ ...optionsHere(context, undefined), ...flags })).said);
         }
         `,
       },
@@ -115,7 +111,7 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
         }
         `,
       },
-      after('src/cli/table.ts', "  'More:': {", "toy: ['say toy'],"),
+      after('src/cli/commands.json', '  "More:": {', '"toy": { "summary": "say toy" },'),
       before(
         'src/index.ts',
         'export { type DoctorOptions,',

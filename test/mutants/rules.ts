@@ -168,8 +168,8 @@ export const RULES: readonly Mutant[] = [
     name: 'day-of-the-latest-zone',
     planted: 'of the zones that a number may be in, the one whose day began last decides about the cap',
     file: 'src/plan/contact-history.ts',
-    was: 'if (beginMs < sinceMs)',
-    is: 'if (beginMs > sinceMs)',
+    was: 'if (there.beginsMs < sinceMs)',
+    is: 'if (there.beginsMs > sinceMs)',
     proof: { in: 'send/frequency.test.ts' },
   },
   {

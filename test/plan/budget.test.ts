@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget, Campaign } from '../../src/model.ts';
-import {
-  budgetNotice,
-  budgetState,
-  budgetText,
-  checkBudget,
-  checkOpen,
-  claimBudget,
-  periodAt,
-} from '../../src/plan/budget.ts';
+import { budgetNotice, budgetState, budgetText, checkBudget, checkOpen, claimBudget } from '../../src/plan/budget.ts';
 import { addAt, createEstimator, type Estimate } from '../../src/plan/estimate.ts';
+import { periodAt } from '../../src/plan/period.ts';
 
 const at = (text: string): number => Date.parse(text);
 

@@ -123,7 +123,7 @@ describe('send.each', () => {
       'visits/list.csv': 'msisdn,visit\n+442079460010,2026-12-01 09:00\n',
     });
     const error = await loadCampaign('visits', { cwd: here.root }).catch((caught: unknown) => caught);
-    const message = `"${before}" is not a time from a minute to a year.`;
+    const message = `"${before}" is not a time from 1m to 366d.`;
     expect(error).toMatchObject({ diagnostics: [{ code: 'invalid-value', message, at: { line: 6 } }] });
   });
 

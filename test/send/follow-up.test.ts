@@ -428,7 +428,7 @@ describe('what is wrong with `after`', () => {
     ['{ campaign: three, wait: 3d }', /in a circle: two after three after two/],
     ['{ campaign: one, wait: soon }', /"after.wait" cannot be "soon".*90m, 24h, 3d/],
     ['{ campaign: one, wait: 3 }', /must be text.*90m, 24h, 3d/],
-    ['{ campaign: one, wait: 400d }', /"400d" is not a time of at most a year/],
+    ['{ campaign: one, wait: 400d }', /"400d" is not a time of at most 366d/],
     ['{ campaign: one, wait: 3d, unless: silence }', /replied, opted-out or delivered-not/],
     ['{ campaign: one, wait: 3d, environment: live }', /"environment" is not a key/],
     ['{ campaign: one, wait: 3d }\nschedule: { cron: 0 9 * * * }', /"after" and "schedule" both/],

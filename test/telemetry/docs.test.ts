@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS } from '../../src/telemetry/metrics.ts';
+import FILE from '../../src/telemetry/metrics.json' with { type: 'json' };
 import { recordsIn } from './log-schema.ts';
 import { readMetrics } from './prometheus-text.ts';
+
+const METRICS = FILE.runs;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = readFileSync(join(ROOT, 'docs/observability.md'), 'utf8');

@@ -158,7 +158,7 @@ describe('of a real run', () => {
     expect(full.out).not.toContain('leave me alone');
     const text = await handbillHere(project.root, ['report', '--full']);
     expect(text).toMatchObject({ status: 2, out: '' });
-    expect(text.err).toContain('--full has no place in --format text');
+    expect(text.err).toContain('--full is not for --format text');
   });
 });
 

@@ -2,18 +2,17 @@ import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import { ALLOWABLE, DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { APPROVE, type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
-import { addExamples, addOptions, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
+import { type Flags, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   sign: SIGN,
   check: { flag: '--check', says: 'sign nothing; exit 2 unless the plan is approved' },
   ...APPROVE,
@@ -23,22 +22,7 @@ const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ApproveFlags = FlagsOf<typeof FLAGS>;
-
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
-    ['handbill approve hello.plan.json --check', 'may it be sent?'],
-    [
-      'handbill approve nightly --env production --standing --until 2026-12-31 --sign KEY',
-      'every occurrence, whatever its list holds',
-    ],
-  ]).action(async (file: string, flags: ApproveFlags) => {
-    refuseMixed(command, flags);
-    await run(file, flags, context);
-  });
-}
+type ApproveFlags = Flags<typeof FLAGS>;
 
 function refuseMixed(command: Command, flags: ApproveFlags): void {
   const names = flagsGiven(
@@ -50,7 +34,8 @@ function refuseMixed(command: Command, flags: ApproveFlags): void {
   if (flags.standing === true && flags.until === undefined) throw refuse(untilMissing());
 }
 
-async function run(file: string, flags: ApproveFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: ApproveFlags, file: string, command: Command): Promise<void> {
+  refuseMixed(command, flags);
   const { interactive } = context;
   const show = (question: ApproveQuestion): void => {
     if (flags.quiet !== true) context.err(planFacts(question));
@@ -58,7 +43,6 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
   const { sign, ...wanted } = flags;
   const options = {
     ...wanted,
-    ...optionsHere(context, flags.ledger),
     interactive,
     onSaid: context.err,
     ...(typeof sign === 'string' ? { key: sign } : {}),

@@ -1,7 +1,6 @@
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { quoted } from '../../util/escape.ts';
-import { addExamples } from '../shared/options.ts';
 
 /** The words that can follow a command: its options, the values of those with a closed list, and its subcommands. */
 interface Completed {
@@ -11,17 +10,13 @@ interface Completed {
   readonly choices: Readonly<Record<string, readonly string[]>>;
 }
 
-export function configure(command: Command, context: CommandContext): void {
-  command.addArgument(new Argument('<shell>', 'the shell to complete in').choices(['bash', 'zsh', 'fish']));
-  addExamples(command, [
-    ['eval "$(handbill completion bash)"', 'in ~/.bashrc'],
-    ['eval "$(handbill completion zsh)"', 'in ~/.zshrc, after compinit'],
-    ['handbill completion fish | source', 'in ~/.config/fish/config.fish'],
-  ]);
-  command.action(async (shell: 'bash' | 'zsh' | 'fish') => {
-    const program = command.parent ?? command;
-    await context.out(SCRIPTS[shell](completedOf(program, '')));
-  });
+export async function run(
+  context: CommandContext,
+  _flags: object,
+  shell: keyof typeof SCRIPTS,
+  command: Command,
+): Promise<void> {
+  await context.out(SCRIPTS[shell](completedOf(command.parent ?? command, '')));
 }
 
 function completedOf(command: Command, path: string): readonly Completed[] {

@@ -1,48 +1,41 @@
-import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { DOCTOR, type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
 import { type DoctorCheck, exitOf, found } from '../../operations/doctor-environments.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { countOf } from '../../report/words.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { maskNumbers } from '../../util/redact.ts';
 import { table } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...DOCTOR,
   quiet: { flag: '-q, --quiet', says: 'print nothing when there is no problem' },
   format: formatOption(['text', 'json']),
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('[campaign]', 'campaign file, folder or name, to check it too (default: only the project)');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill doctor', 'the project of this folder; no connection is made'],
-    ['handbill doctor newsletter --env production --online', 'before a first send'],
-    ['handbill doctor --quiet', 'from cron'],
-  ]);
-  command.action(async (campaign: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
-    const { checks: looked, ...facts } = await doctor({
-      ...flags,
-      ...optionsHere(context, flags.ledger),
-      ...(campaign === undefined ? {} : { campaign }),
-    });
-    // A program has no terminal.
-    const terminal = context.interactive
-      ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
-      : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
-    const checks = looked.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
-    // Described by schemas/doctor.schema.json.
-    const checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
-    const exit = exitOf(checks);
-    context.exit(exit);
-    if (flags.quiet && exit === 0) return;
-    const text = flags.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
-    await context.out(text);
+export async function run(
+  context: CommandContext,
+  flags: Flags<typeof FLAGS>,
+  campaign: string | undefined,
+): Promise<void> {
+  const { checks: looked, ...facts } = await doctor({
+    ...flags,
+    ...(campaign === undefined ? {} : { campaign }),
   });
+  // A program has no terminal.
+  const terminal = context.interactive
+    ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
+    : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
+  const checks = looked.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
+  // Described by schemas/doctor.schema.json.
+  const checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
+  const exit = exitOf(checks);
+  context.exit(exit);
+  if (flags.quiet && exit === 0) return;
+  const text = flags.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
+  await context.out(text);
 }
 
 const STATUSES: Readonly<Record<DoctorCheck['status'], readonly [word: string, colour: string]>> = {

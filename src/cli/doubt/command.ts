@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { decodeUtf8 } from '../../campaign/named-file.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
@@ -14,8 +13,8 @@ import {
   runsNamed,
   userHere,
 } from '../../operations/doubt.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -24,20 +23,10 @@ import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, readNamedFile } from '../../util/paths.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
 import { doubtTable, formatDoubts } from './formats.ts';
-
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(command, [
-    ['handbill doubt list', 'who, how to find out, what to do'],
-    ['handbill doubt resolve hello --line 3 --as accepted', 'the API has it'],
-    ['handbill doubt list --resolved', 'who said what, when, why'],
-  ]);
-  configureList(command, context);
-  configureResolve(command, context);
-}
 
 const LIST_FLAGS = {
   full: { flag: '--full', says: 'show whole addresses and all recipients in text too' },
@@ -47,28 +36,23 @@ const LIST_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-function configureList(command: Command, context: CommandContext): void {
-  const list = command
-    .command('list')
-    .description('Shows who is in doubt, how to find out, and what to do: addresses are masked in text only.')
-    .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)');
-  addExamples(addOptions(list, LIST_FLAGS, context), [
-    ['handbill doubt list hello', 'the runs of one campaign'],
-    ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
-  ]).action(async (named: string | undefined, given: FlagsOf<typeof LIST_FLAGS>) => {
-    await withLedger(optionsHere(context, given.ledger), async (ledger, reading) => {
-      const resolved = given.resolved === true;
-      const known = await nameInLedger(named ?? null, ledger, reading);
-      const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, reading.project, resolved));
-      const text = formatDoubts(given.format, runs, {
-        colour: context.colour.out && given.output === undefined,
-        width: context.tableWidth ?? context.width,
-        full: given.full === true,
-        resolved,
-        timeZone: reading.project.timeZone,
-      });
-      await writeResult(text, given, context);
+async function list(
+  context: CommandContext,
+  given: Flags<typeof LIST_FLAGS>,
+  named: string | undefined,
+): Promise<void> {
+  await withLedger(given, async (ledger, reading) => {
+    const resolved = given.resolved === true;
+    const known = await nameInLedger(named ?? null, ledger, reading);
+    const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, reading.project, resolved));
+    const text = formatDoubts(given.format, runs, {
+      colour: context.colour.out && given.output === undefined,
+      width: context.tableWidth ?? context.width,
+      full: given.full === true,
+      resolved,
+      timeZone: reading.project.timeZone,
     });
+    await writeResult(text, given, context);
   });
 }
 
@@ -84,36 +68,30 @@ const RESOLVE_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ResolveFlags = FlagsOf<typeof RESOLVE_FLAGS>;
+type ResolveFlags = Flags<typeof RESOLVE_FLAGS>;
 
-function configureResolve(command: Command, context: CommandContext): void {
-  const resolve = command
-    .command('resolve')
-    .description('Records what became of recipients in doubt: of all that you name, or of none.')
-    .argument('<run>', 'id of a run, or name of a campaign that has one run only');
-  addExamples(addOptions(resolve, RESOLVE_FLAGS, context), [
-    ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],
-    ['handbill doubt resolve hello --from gone.txt --as rejected', 'one name a line'],
-    ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
-  ]).action(async (named: string, given: ResolveFlags) => {
-    const quiet = given.quiet === true;
-    const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
-    const result = await recordVerdict(named, {
-      ...given,
-      ...optionsHere(context, given.ledger),
-      verdict: verdictOf(given),
-      names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
-      by: given.by ?? userHere(),
-      confirm: async (question) => {
-        if (given.yes !== true || !quiet) context.err(stating(question, context.width, timeZone));
-        return given.yes === true || (await askYes('Type "yes" to record this', context));
-      },
-    });
-    if (quiet) return;
-    await context.out(said(result, verdictOf(given), context));
-    if (result.resolved.length > 0) await sayLedger(context, given.ledger);
+async function resolve(context: CommandContext, given: ResolveFlags, named: string): Promise<void> {
+  const quiet = given.quiet === true;
+  const { timeZone } = (await projectHere(given)).project;
+  const result = await recordVerdict(named, {
+    ...given,
+    verdict: verdictOf(given),
+    names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
+    by: given.by ?? userHere(),
+    confirm: async (question) => {
+      if (given.yes !== true || !quiet) context.err(stating(question, context.width, timeZone));
+      return given.yes === true || (await askYes('Type "yes" to record this', context));
+    },
   });
+  if (quiet) return;
+  await context.out(said(result, verdictOf(given), context));
+  if (result.resolved.length > 0) await sayLedger(context, given.ledger);
 }
+
+export const COMMANDS = {
+  list: { FLAGS: LIST_FLAGS, run: list },
+  resolve: { FLAGS: RESOLVE_FLAGS, run: resolve },
+};
 
 function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'resend' {
   if (as !== undefined && resend === undefined) return as;

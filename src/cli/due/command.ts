@@ -1,9 +1,7 @@
-import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { calledHere, DUE, type DueItem, type DueResult, due, type FetchedReports } from '../../operations/due.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { PLAIN } from '../../report/locale.ts';
 import { reviewStep, sendCommand } from '../../report/next-steps.ts';
@@ -15,12 +13,12 @@ import { placeOfLedger } from '../../util/ledger-address.ts';
 import { addressLines, fileLine, note } from '../listen/from.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addOptions, PATHS } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   yes: OPTIONS.yes,
   ...DUE,
   quiet: OPTIONS.quiet,
@@ -30,20 +28,13 @@ const FLAGS = {
   metricsFile: OPTIONS.metricsFile,
 } as const satisfies OptionTable;
 
-type DueFlags = FlagsOf<typeof FLAGS>;
+type DueFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument(...PATHS);
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
-    ['handbill due --dry-run', 'what would be sent now'],
-    ['handbill due --dry-run --at 2026-12-01T09:00:00Z', 'and then'],
-  ]).action(async (paths: readonly string[], flags: DueFlags) => {
-    context.exit(await run(paths, flags, context));
-  });
+export async function run(context: CommandContext, flags: DueFlags, paths: readonly string[]): Promise<void> {
+  context.exit(await sendDue(paths, flags, context));
 }
 
-async function run(paths: readonly string[], flags: DueFlags, context: CommandContext): Promise<ExitStatus> {
+async function sendDue(paths: readonly string[], flags: DueFlags, context: CommandContext): Promise<ExitStatus> {
   if (flags.at !== undefined && flags.dryRun !== true) {
     const hint = 'Add --dry-run. What is sent is sent now.';
     throw refuse(problem('usage', '--at is only for --dry-run.', { hint }));
@@ -57,7 +48,6 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   try {
     const result = await due(paths, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,

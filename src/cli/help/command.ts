@@ -5,26 +5,17 @@ import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
 import { codePages, guides, type Page, placesOf, providerPages } from '../pages.ts';
-import { addExamples } from '../shared/options.ts';
 import { pageText } from './page-text.ts';
 
 /** `handbill help TOPIC`: a guide, or what a code of an error means. The help of commands is commander's (program.ts). */
-export function configure(command: Command, context: CommandContext): void {
-  command.usage('[topic...]').argument('[topic...]', 'a command, a guide, the code of an error, or a word of a report');
-  addExamples(command, [
-    ['handbill help send', 'the options of a command'],
-    ['handbill help guides', 'the guides, a line each'],
-    ['handbill help windows', 'a guide'],
-    ['handbill help voice', 'a section of a guide, or the guides that have the word'],
-    ['handbill help guide preview', 'a guide that is named as a command is'],
-    ['handbill help providers', 'the messaging APIs that handbill knows'],
-    ['handbill help providers twilio', 'what one of them can do, and its settings'],
-    ['handbill help in-doubt', 'what an outcome, a reason or a state means'],
-    ['handbill help missing-variable', 'what an error means, with an example'],
-  ]).action(async (topics: readonly string[]) => {
-    const width = Math.min(proseWidth(context.width), WIDEST);
-    await context.out(await answerTo(topics, command.parent ?? command, { width, colour: context.colour.out }));
-  });
+export async function run(
+  context: CommandContext,
+  _flags: object,
+  topics: readonly string[],
+  command: Command,
+): Promise<void> {
+  const width = Math.min(proseWidth(context.width), WIDEST);
+  await context.out(await answerTo(topics, command.parent ?? command, { width, colour: context.colour.out }));
 }
 
 /** Lines longer than this are hard to read. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../../content/channels.ts';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
@@ -14,34 +13,25 @@ import {
   providersWith,
   senderFault,
 } from '../../operations/init.ts';
-import type { FlagsOf, OptionTable } from '../../operations/options.ts';
+import type { OptionTable } from '../../operations/options.ts';
 import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { askSelect, askText } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...INIT,
   yes: { flag: '--yes', says: 'ask nothing: defaults for whatever is not given' },
 } as const satisfies OptionTable;
 
-type Given = FlagsOf<typeof FLAGS>;
+type Given = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('[folder]', 'the folder; handbill makes it if it does not exist', '.');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill init campaigns-2027', 'asks four questions'],
-    ['handbill init --yes', 'in this folder, with defaults'],
-    ['handbill init shop --provider twilio', 'with an environment for Twilio'],
-    ['handbill init shop --channel email --from "Riverside <hello@example.com>" --country IE', ''],
-  ]);
-  command.action(async (folder: string, given: Given) => {
-    const answers = await answersOf(given, context);
-    if (answers === null) throw refuse(problem('not-confirmed', 'Nothing was made: the questions were not answered.'));
-    const result = await init(folder, { ...given, ...answers, cwd: context.cwd });
-    await context.out(initText(result, context.cwd));
-    context.exit(EXIT.done);
-  });
+export async function run(context: CommandContext, given: Given, folder: string): Promise<void> {
+  const answers = await answersOf(given, context);
+  if (answers === null) throw refuse(problem('not-confirmed', 'Nothing was made: the questions were not answered.'));
+  const result = await init(folder, { ...given, ...answers, cwd: context.cwd });
+  await context.out(initText(result, context.cwd));
+  context.exit(EXIT.done);
 }
 
 /** The options, then answers of the user, or defaults without a terminal. Null: the user cancelled. */

@@ -1,18 +1,16 @@
-import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { LISTEN, type Listening, listen } from '../../operations/listen.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...LISTEN,
   explain: {
     flag: '--explain <file>',
@@ -35,30 +33,17 @@ const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type ListenFlags = FlagsOf<typeof FLAGS>;
+type ListenFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
-    ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
-    ['handbill listen --explain captured.json', 'what handbill does not understand, and which setting would read it'],
-    ['handbill listen --from reports.csv', 'columns such as messageId,status,timestamp,error'],
-    ['handbill listen --from replies.csv', 'columns such as from,to,text,timestamp'],
-    ['handbill listen --env production --from reports.csv', 'where there are several environments'],
-    ['handbill listen --env production --from api', 'what the API has, where no webhook reaches this machine'],
-    ['handbill listen --dry-run --from events-*.jsonl', 'what would be new'],
-    ['curl -s https://provider.example/export | handbill listen --from -', ''],
-    ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
-  ]).action(async (given: ListenFlags) => {
-    refuseMixed(given);
-    if (given.from !== undefined) {
-      const { importFiles } = await import('./from.ts');
-      return await importFiles(given.from, given, context);
-    }
-    if (given.explain === undefined) return await serve(given, context);
-    const { explainPayload } = await import('./explain.ts');
-    await explainPayload(given.explain, given.environment, context);
-  });
+export async function run(context: CommandContext, given: ListenFlags): Promise<void> {
+  refuseMixed(given);
+  if (given.from !== undefined) {
+    const { importFiles } = await import('./from.ts');
+    return await importFiles(given.from, given, context);
+  }
+  if (given.explain === undefined) return await serve(given, context);
+  const { explainPayload } = await import('./explain.ts');
+  await explainPayload(given.explain, given.environment, context);
 }
 
 function refuseMixed({ from, explain, dryRun, format }: ListenFlags): void {
@@ -79,7 +64,6 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   const { telemetry } = context;
   const listening = await listen({
     ...given,
-    ...optionsHere(context, given.ledger),
     signal: interrupts.signal,
     onRecorded: (recorded) => {
       log?.recorded(recorded);

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { present } from '../../operations/options.ts';
-import { optionsHere, sayLedger } from '../../operations/project.ts';
+import type { ResolvedOptions } from '../../operations/options.ts';
+import { sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { countOf, eventWords, number } from '../../report/words.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
@@ -12,23 +12,19 @@ import { listWithAnd } from '../../util/words.ts';
 import { complain } from '../shared/complain.ts';
 import { withProgress } from '../shared/progress.ts';
 
-interface FromFlags {
+interface FromFlags extends ResolvedOptions {
   readonly environment?: string;
   readonly dryRun?: boolean;
   readonly quiet?: boolean;
   readonly format: 'text' | 'json';
-  readonly ledger?: string;
 }
 
 /** `listen --from`: imports the events of files, and receives nothing. */
 export async function importFiles(files: readonly string[], given: FromFlags, context: CommandContext): Promise<void> {
-  const options = {
-    ...optionsHere(context, given.ledger),
-    ...present({ environment: given.environment, dryRun: given.dryRun }),
-    ...(files.includes('-') ? { input: process.stdin } : {}),
-  };
-  const work = { label: 'Reading', unit: 'bytes', quiet: given.quiet === true } as const;
-  const result = await withProgress(context, work, (meter) => takeFiles(files, { ...options, meter }));
+  const options = { ...given, ...(files.includes('-') ? { input: process.stdin } : {}) };
+  const result = await withProgress(context, { label: 'Reading', quiet: given.quiet }, (meter) =>
+    takeFiles(files, { ...options, meter }),
+  );
   note(result, context);
   const isWrong = result.diagnostics.some(({ severity }) => severity === 'error');
   if (isWrong) context.exit(EXIT.refused);

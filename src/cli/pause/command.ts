@@ -1,35 +1,21 @@
-import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
-import { type FlagsOf, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { PAUSE, pauseSending, RESUME, resumeSending } from '../../operations/pause.ts';
-import { optionsHere, sayLedger } from '../../operations/project.ts';
+import { sayLedger } from '../../operations/project.ts';
 import { pausedScope, pauseText, resumeCommand } from '../../report/pause-words.ts';
 import { safeLine } from '../../util/escape.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 
 const BOTH = { by: OPTIONS.by, quiet: OPTIONS.quiet, ledger: OPTIONS.ledger, ...LOGGING } as const;
-const PAUSE_FLAGS = { ...PAUSE, ...BOTH } as const satisfies OptionTable;
+export const FLAGS = { ...PAUSE, ...BOTH } as const satisfies OptionTable;
 const RESUME_FLAGS = { ...RESUME, ...BOTH } as const satisfies OptionTable;
 
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, PAUSE_FLAGS, context), [
-    ['handbill pause --env production --reason "wrong prices"', 'every send halts within a second'],
-    ['handbill pause --env production --campaign spring-sale --reason "wrong prices"', 'only this one'],
-  ]).action((flags: FlagsOf<typeof PAUSE_FLAGS>) => pause(flags, context));
-}
+export const RESUME_COMMAND = { FLAGS: RESUME_FLAGS, run: resume };
 
-export function configureResume(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, RESUME_FLAGS, context), [
-    ['handbill resume --env production', '`send` and `due` work again'],
-    ['handbill resume --env production --campaign spring-sale', ''],
-  ]).action((flags: FlagsOf<typeof RESUME_FLAGS>) => resume(flags, context));
-}
-
-async function pause(flags: FlagsOf<typeof PAUSE_FLAGS>, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: Flags<typeof FLAGS>): Promise<void> {
   const { pause: made, isNew } = await pauseSending({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     by: flags.by ?? userHere(),
   });
   const about = { environment: made.environment, campaign: made.campaign };
@@ -43,9 +29,9 @@ async function pause(flags: FlagsOf<typeof PAUSE_FLAGS>, context: CommandContext
   await sayLedger(context, flags.ledger);
 }
 
-async function resume(flags: FlagsOf<typeof RESUME_FLAGS>, context: CommandContext): Promise<void> {
+async function resume(context: CommandContext, flags: Flags<typeof RESUME_FLAGS>): Promise<void> {
   const { environment, campaign = null, by = userHere() } = flags;
-  const { ended, remaining } = await resumeSending({ ...flags, ...optionsHere(context, flags.ledger), by });
+  const { ended, remaining } = await resumeSending({ ...flags, by });
   const about = {
     environment: ended?.environment ?? environment,
     campaign: ended === null ? campaign : ended.campaign,

@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ERASE, type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
-import { optionsHere, projectHere } from '../../operations/project.ts';
+import { projectHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { failuresText } from '../../plan/unreachable.ts';
 import { createFormats, type Formats } from '../../report/locale.ts';
@@ -12,10 +11,11 @@ import { countOf, eventWords } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { proseWidth, wrap } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import { notRewritten } from '../shared/not-rewritten.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   erase: { flag: '--erase', says: 'take the person out of the ledger for good, and never send to the address again' },
   ...ERASE,
   yes: { flag: '--yes', says: 'with --erase: do it without asking' },
@@ -24,19 +24,9 @@ const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type PersonFlags = FlagsOf<typeof FLAGS>;
+type PersonFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<address>', 'phone number, email address, contact:ID, or key of a recipient');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill person +447700900123', 'runs, outcomes, replies and suppression; other addresses are masked'],
-    ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
-    ['handbill person P-1042', 'the recipient with this key'],
-    ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
-  ]).action((address: string, flags: PersonFlags) => run(address, flags, context));
-}
-
-async function run(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: PersonFlags, address: string): Promise<void> {
   if (flags.erase === true) {
     await erase(address, flags, context);
     return;
@@ -45,16 +35,15 @@ async function run(address: string, flags: PersonFlags, context: CommandContext)
     const flag = flags.yes === true ? '--yes' : '--keep-suppressed';
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
-  const found = await person(address, optionsHere(context, flags.ledger));
+  const found = await person(address, flags);
   if (flags.format === 'json') return await context.out(`${jsonText({ version: 1, ...found }, 2)}\n`);
-  const { timeZone } = (await projectHere(optionsHere(context, flags.ledger))).project;
+  const { timeZone } = (await projectHere(flags)).project;
   await context.out(asText(found, proseWidth(context.width), createFormats(null, timeZone)));
 }
 
 async function erase(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
   const erased = await erasePerson(address, {
     ...flags,
-    ...optionsHere(context, flags.ledger),
     confirm: yesOr(flags.yes, context, 'Type "yes" to erase', (planned) => questionText(address, planned)),
   });
   const { runs, rewritten } = erased;
@@ -83,6 +72,7 @@ function questionText(address: string, planned: ErasedPerson): string {
 
 function erasedText(erased: ErasedPerson): string {
   const { events, rewritten, ledger } = erased;
+  const leftover = notRewritten(rewritten);
   const none = { reports: 0, replies: 0, unread: 0 };
   const rows = `${countOf(recipientsOf(erased), 'row')} of ${countOf(erased.runs.length, 'run')}`;
   const more = eventWords(events ?? none, ['event that was not understood', 'events that were not understood']);
@@ -91,7 +81,7 @@ function erasedText(erased: ErasedPerson): string {
       `Erased ${[rows, ...more].join(', ')}.`,
       ...runLines(erased),
       suppressedLine(erased, 'is'),
-      ...(rewritten === null || rewritten === 'done' ? [] : ['', REWRITTEN[rewritten]]),
+      ...(leftover === null ? [] : ['', leftover]),
       '',
       ELSEWHERE,
       safeLine(`Ledger: ${ledger}`),
@@ -114,15 +104,6 @@ function suppressedLine({ suppressed }: Pick<ErasedPerson, 'suppressed'>, verb: 
 
 const OTHERS = (count: number): string =>
   count === 1 ? 'another address of the same rows' : `${count} other addresses of the same rows`;
-
-const REWRITTEN: Readonly<Record<'in-use' | 'no-room', string>> = {
-  'in-use':
-    'The person is gone from the ledger, but its file was not written anew, because another process uses it: copies may\n' +
-    'be left in unused places of the file. Run this or `handbill purge` again when nothing is being sent.',
-  'no-room':
-    'The person is gone from the ledger, but its file was not written anew, because the disk has not twice its size left:\n' +
-    'copies may be left in unused places of the file. Make room, and run this or `handbill purge` again.',
-};
 
 const ELSEWHERE = `Not in the ledger, so look there too:
   lists, suppression files, and their history in git

@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
 import { checkApprovers } from '../../approval/approver-faults.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { Environment, Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { makePlan, makeStanding, PLAN, signPlan, toText } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import type { Fact } from '../../operations/standing.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
@@ -17,12 +15,12 @@ import { safeLine, shellWord } from '../../util/escape.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, SIGN, STANDING, untilMissing } from '../shared/options.ts';
+import { type Flags, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...PLAN,
   standing: STANDING.standing,
   until: STANDING.until,
@@ -35,28 +33,18 @@ const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type PlanFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
+type PlanFlags = Flags<typeof FLAGS> & { readonly pipedList?: string };
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<campaign>', 'campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost'],
-    ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
-    ['handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519', 'for an approver'],
-  ]).action(async (target: string, flags: PlanFlags) =>
-    withPipedList(flags.recipients, (piped) => run(target, { ...flags, ...piped }, context)),
-  );
+export async function run(context: CommandContext, flags: PlanFlags, target: string): Promise<void> {
+  await withPipedList(flags.recipients, (piped) => plan(target, { ...flags, ...piped }, context));
 }
 
-async function run(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
+async function plan(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
   const { cwd, now, env, interactive } = context;
-  const { quiet = false, output: file } = flags;
-  const work = { label: 'Checking', unit: 'bytes', quiet, toFile: file !== undefined } as const;
-  const { sign, ...wanted } = flags;
-  const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
+  const { sign, ...asked } = flags;
   const { planFile, campaign, environment, warnings, facts } = isOfEach(flags)
     ? await makeStanding(target, { ...asked, until: flags.until })
-    : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
+    : await withProgress(context, { label: 'Checking', ...flags }, (meter) => makePlan(target, { ...asked, meter }));
   const signing = { interactive, onSaid: context.err, ...(typeof sign === 'string' ? { key: sign } : {}) };
   const unknown = sign === undefined ? [] : await checkApprovers(campaign.project, environment);
   const plan = sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;

@@ -1,22 +1,20 @@
-import type { Command } from 'commander';
 import { EXIT, type ExitStatus, SUMMARY_CODE } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { PREVIEW, previewRows } from '../../operations/preview.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
 import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
 import type { Meter } from '../../util/long-work.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { isWanted, PREVIEW_FORMATS, WRITERS } from './formats.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...PREVIEW,
   limit: { flag: '--limit <n>', says: 'show at most N rows (text shows 20 by default)', range: [0, 1e9, 'whole'] },
   key: { flag: '--key <key>', says: 'show only this recipient' },
@@ -27,31 +25,19 @@ const FLAGS = {
   format: formatOption(PREVIEW_FORMATS),
 } as const satisfies OptionTable;
 
-type PreviewFlags = FlagsOf<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
+type PreviewFlags = Flags<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('<campaign>', 'campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
-    ['handbill preview hello --key +447700900123', 'one recipient'],
-    ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
-    ['handbill preview hello --format html -o hello.html', 'a page with every message, to look at and search'],
-  ]).action(async (target: string, flags: PreviewFlags) => {
-    const exit = await withPipedList(flags.recipients, (piped) =>
-      printPreview(target, { ...flags, ...piped }, context),
-    );
-    context.exit(exit);
-  });
+export async function run(context: CommandContext, flags: PreviewFlags, target: string): Promise<void> {
+  const exit = await withPipedList(flags.recipients, (piped) => printPreview(target, { ...flags, ...piped }, context));
+  context.exit(exit);
 }
 
 export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
-  const { quiet = false, output } = flags;
-  const work = { label: 'Preview', unit: 'bytes', quiet, toFile: output !== undefined } as const;
-  return await withProgress(context, work, (meter) => print(target, flags, context, meter));
+  return await withProgress(context, { label: 'Preview', ...flags }, (meter) => print(target, flags, context, meter));
 }
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
-  const shown = await previewRows(target, { ...flags, ...optionsHere(context, flags.ledger), meter });
+  const shown = await previewRows(target, { ...flags, meter });
   const { key = null, line = null } = flags;
   let isThere = key === null && line === null;
   const watched = async function* () {

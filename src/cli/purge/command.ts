@@ -1,16 +1,15 @@
-import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, eventWords, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import { notRewritten } from '../shared/not-rewritten.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...PURGE,
   yes: { flag: '--yes', says: 'do it without asking' },
   quiet: OPTIONS.quiet,
@@ -19,20 +18,11 @@ const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type PurgeFlags = FlagsOf<typeof FLAGS>;
+type PurgeFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill purge --older-than 90d --dry-run', 'what would leave'],
-    ['handbill purge --older-than 90d --yes --quiet', 'every night, from cron'],
-    ['handbill purge --older-than 12h --campaign one-time-codes', ''],
-  ]).action((flags: PurgeFlags) => run(flags, context));
-}
-
-async function run(flags: PurgeFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: PurgeFlags): Promise<void> {
   const result = await purge({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     confirm: yesOr(flags.yes, context, 'Type "yes" to purge', (question) => purgeQuestion(question, context.width)),
   });
   const exit = purgeExit(result);
@@ -62,6 +52,7 @@ function purgeText(result: PurgeResult, width: number): string {
   const recipients = purged.reduce((sum, one) => sum + one.recipients, 0);
   const what = `${countOf(purged.length, 'run')} with ${countOf(recipients, 'recipient')}`;
   const done = dryRun ? `Would purge ${what}` : `Purged ${what}`;
+  const leftover = notRewritten(rewritten);
   const nothing = purged.length === 0 && lines.length === 0 && rewritten === null;
   return safe(
     [
@@ -73,7 +64,7 @@ function purgeText(result: PurgeResult, width: number): string {
       waitingLine(result),
       ...leftLines(left, 'open', width, OPEN_NEXT),
       ...leftLines(left, 'held', width, HELD_NEXT),
-      rewritten === null ? '' : REWRITTEN[rewritten],
+      leftover === null ? '' : `\n${leftover}\n`,
       nothing || dryRun ? '' : `\nLedger: ${result.ledger}\n`,
     ].join(''),
   );
@@ -139,16 +130,6 @@ const PLAIN_NEXT = 'With `suppressionKey` in handbill.yaml, purge keeps a keyed 
 
 const CONSEQUENCES =
   'These runs can never be continued, and a campaign whose `exclude` or frequency cap asks about them is refused.\n';
-
-const REWRITTEN: Readonly<Record<'done' | 'in-use' | 'no-room', string>> = {
-  done: '',
-  'in-use':
-    '\nThe data are gone from the ledger, but its file was not written anew, because another process uses it: copies may\n' +
-    'be left in unused places of the file. Purge again when nothing is being sent.\n',
-  'no-room':
-    '\nThe data are gone from the ledger, but its file was not written anew, because the disk has not twice its size left:\n' +
-    'copies may be left in unused places of the file. Make room and purge again.\n',
-};
 
 function runsTable(runs: readonly PurgedRun[], width: number): string {
   return runs.length === 0 ? '' : itemTable(runs, COLUMNS, { width, indent: 2 });

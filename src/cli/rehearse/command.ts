@@ -1,47 +1,37 @@
-import type { Command } from 'commander';
 import type { Rehearsal } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { REHEARSE, rehearse } from '../../operations/rehearse.ts';
 import { faultsIn, rehearsalText } from '../../report/rehearsal-text.ts';
 import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText } from '../../util/escape.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, PATHS } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
 import { interruptedBy, watchInterrupts } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...REHEARSE,
   ledger: OPTIONS.ledger,
   format: formatOption(['text', 'json', 'html', 'ics']),
   ...WRITING,
 } as const satisfies OptionTable;
 
-type RehearseFlags = FlagsOf<typeof FLAGS>;
+type RehearseFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument(...PATHS);
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill rehearse --env production', 'the next 14 days'],
-    ['handbill rehearse --format html -o days.html', 'a page to share; ics: a calendar'],
-    ['handbill rehearse --env production --days 31 --most 4', 'a month, and who would get more than four messages'],
-  ]).action(async (paths: readonly string[], flags: RehearseFlags) => {
-    using interrupts = watchInterrupts();
-    try {
-      const options = { ...flags, ...optionsHere(context, flags.ledger), signal: interrupts.signal };
-      const { quiet = false, output } = flags;
-      const work = { label: 'Rehearsal', unit: 'hours', quiet, toFile: output !== undefined } as const;
-      const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
-      await writeResult([await textOf(result, flags.format, context)], flags, context);
-      if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });
-      context.exit(interrupts.status() ?? result.exit);
-    } catch (error) {
-      throw interruptedBy(interrupts, error);
-    }
-  });
+export async function run(context: CommandContext, flags: RehearseFlags, paths: readonly string[]): Promise<void> {
+  using interrupts = watchInterrupts();
+  try {
+    const options = { ...flags, signal: interrupts.signal };
+    const work = { label: 'Rehearsal', unit: 'hours', ...flags } as const;
+    const result = await withProgress(context, work, (meter) => rehearse(paths, { ...options, meter }));
+    await writeResult([await textOf(result, flags.format, context)], flags, context);
+    if (flags.format !== 'json') complain(context, faultsIn(result), { limit: 20 });
+    context.exit(interrupts.status() ?? result.exit);
+  } catch (error) {
+    throw interruptedBy(interrupts, error);
+  }
 }
 
 async function textOf(result: Rehearsal, format: RehearseFlags['format'], context: CommandContext): Promise<string> {

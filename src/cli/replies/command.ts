@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
-import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
+import { projectHere, sayLedger } from '../../operations/project.ts';
 import {
   EXPORT_REPLIES,
   earlierText,
@@ -26,22 +25,10 @@ import { safeLine } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
 import { mask } from '../../util/redact.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
+import { type Flags, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
 import { formatReplies, type RepliesShown, textOf } from './formats.ts';
-
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(command, [
-    ['handbill replies', 'what people wrote back, newest first'],
-    ['handbill replies review', 'replies that wait for review'],
-    ['handbill replies review --as opt-out 17 21', ''],
-    ['handbill replies export survey -o answers.csv', 'with the columns of the list'],
-  ]);
-  configureList(command, context);
-  configureReview(command, context);
-  configureExport(command, context);
-}
 
 const FILTERS = {
   meanings: REPLIES.meanings,
@@ -50,11 +37,10 @@ const FILTERS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-function filtersOf<Given extends FlagsOf<typeof FILTERS>>(given: Given, context: CommandContext) {
+function filtersOf<Given extends Flags<typeof FILTERS>>(given: Given, context: CommandContext) {
   const { since } = given;
   return {
     ...given,
-    ...optionsHere(context, given.ledger),
     ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
   };
 }
@@ -71,25 +57,16 @@ const LIST_FLAGS = {
   format: formatOption(LIST_FORMATS),
 } as const satisfies OptionTable;
 
-function configureList(command: Command, context: CommandContext): void {
-  const list = command
-    .command('list', { isDefault: true })
-    .description('Shows replies, newest first: addresses are masked in text only.');
-  addExamples(addOptions(list, LIST_FLAGS, context), [
-    ['handbill replies --campaign survey --since 7d', ''],
-    ['handbill replies --meaning opt-out --format csv -o out.csv', ''],
-  ]);
-  list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
-    const shown = await shownOf(given, context);
-    const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
-      await writeResult(formatReplies(given.format, replies, shown), given, context);
-    };
-    await readReplies(filtersOf(given, context), show, warnBy(context));
-  });
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  const shown = await shownOf(given, context);
+  const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
+    await writeResult(formatReplies(given.format, replies, shown), given, context);
+  };
+  await readReplies(filtersOf(given, context), show, warnBy(context));
 }
 
-async function shownOf(given: Pick<ReviewFlags, 'full' | 'ledger'>, context: CommandContext) {
-  const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+async function shownOf(given: Pick<ReviewFlags, 'full' | 'cwd' | 'env' | 'ledger'>, context: CommandContext) {
+  const { timeZone } = (await projectHere(given)).project;
   return { full: given.full === true, width: context.tableWidth ?? context.width, timeZone };
 }
 
@@ -109,41 +86,30 @@ const REVIEW_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ReviewFlags = FlagsOf<typeof REVIEW_FLAGS>;
+type ReviewFlags = Flags<typeof REVIEW_FLAGS>;
 
-function configureReview(command: Command, context: CommandContext): void {
-  const review = command
-    .command('review')
-    .description('Replies that wait for review: asks about each on a terminal, lists them elsewhere, or enters --as.')
-    .argument('[id...]', 'ids of replies, of any meaning, for --as', ids);
-  addExamples(addOptions(review, REVIEW_FLAGS, context), [
-    ['handbill replies review', ''],
-    ['handbill replies review --as opt-out 17 21', ''],
-    ['handbill replies review --as answer 18 --by jane', ''],
-  ]).action(async (named: readonly number[] | undefined, given: ReviewFlags) => {
-    const numbers = named ?? [];
-    if ((given.as === undefined) !== (numbers.length === 0)) {
-      const message =
-        given.as === undefined ? 'The meaning of the replies is missing.' : 'The ids of the replies are missing.';
-      throw refuse(problem('usage', message, { hint: 'For example: handbill replies review --as opt-out 17 21' }));
-    }
-    if (given.as !== undefined) {
-      const done = await enter(numbers, given.as, given, context);
-      if (given.quiet === true) return;
-      await context.out(said(done, given.as));
-      return await sayLedger(context, given.ledger);
-    }
-    const waiting = { ...optionsHere(context, given.ledger), meanings: ['review'] as const };
-    if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
-    const shown = await shownOf(given, context);
-    await readReplies(
-      waiting,
-      async (replies) => {
-        for (const piece of formatReplies(given.format, replies, shown)) await context.out(piece);
-      },
-      warnBy(context),
-    );
-  });
+async function review(context: CommandContext, given: ReviewFlags, numbers: readonly number[] = []): Promise<void> {
+  if ((given.as === undefined) !== (numbers.length === 0)) {
+    const message =
+      given.as === undefined ? 'The meaning of the replies is missing.' : 'The ids of the replies are missing.';
+    throw refuse(problem('usage', message, { hint: 'For example: handbill replies review --as opt-out 17 21' }));
+  }
+  if (given.as !== undefined) {
+    const done = await enter(numbers, given.as, given);
+    if (given.quiet === true) return;
+    await context.out(said(done, given.as));
+    return await sayLedger(context, given.ledger);
+  }
+  const waiting = { ...given, meanings: ['review'] as const };
+  if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
+  const shown = await shownOf(given, context);
+  await readReplies(
+    waiting,
+    async (replies) => {
+      for (const piece of formatReplies(given.format, replies, shown)) await context.out(piece);
+    },
+    warnBy(context),
+  );
 }
 
 const oneId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
@@ -152,15 +118,9 @@ function ids(text: string, before: readonly number[] | undefined): readonly numb
   return [...(before ?? []), oneId(text)];
 }
 
-function enter(
-  numbers: readonly number[],
-  as: Verdict,
-  given: ReviewFlags,
-  context: CommandContext,
-  onlyUnread = false,
-) {
+function enter(numbers: readonly number[], as: Verdict, given: ReviewFlags, onlyUnread = false) {
   const by = given.by ?? userHere();
-  return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by, onlyUnread });
+  return reviewReplies(numbers, { ...given, as, by, onlyUnread });
 }
 
 const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
@@ -178,7 +138,7 @@ async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: Comm
     const as = ANSWERS[answer.slice(0, 1)];
     if (as === undefined) continue;
     // Another person may have answered since the list was read.
-    const done = await enter([reply.id], as, given, context, true);
+    const done = await enter([reply.id], as, given, true);
     context.err(said(done, as));
     count += done.reviewed;
   }
@@ -214,18 +174,15 @@ const EXPORT_FLAGS = {
   format: formatOption(['csv', 'jsonl']),
 } as const satisfies OptionTable;
 
-function configureExport(command: Command, context: CommandContext): void {
-  const exports = command
-    .command('export')
-    .description('Writes the replies to a campaign, oldest first, each with the row of its recipient in the list.')
-    .argument('<campaign>', 'name of a campaign for all its runs, or id of one');
-  addExamples(addOptions(exports, EXPORT_FLAGS, context), [
-    ['handbill replies export survey -o answers.csv', ''],
-    ['handbill replies export survey --meaning answer --format jsonl', ''],
-  ]).action(async (campaign: string, given: FlagsOf<typeof EXPORT_FLAGS>) => {
-    const found = await exportReplies(campaign, filtersOf(given, context));
-    complain(context, found.diagnostics);
-    const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);
-    await writeResult(text, given, context, countOf(found.replies.length, 'reply', 'replies'));
-  });
+async function exportAll(context: CommandContext, given: Flags<typeof EXPORT_FLAGS>, campaign: string): Promise<void> {
+  const found = await exportReplies(campaign, filtersOf(given, context));
+  complain(context, found.diagnostics);
+  const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);
+  await writeResult(text, given, context, countOf(found.replies.length, 'reply', 'replies'));
 }
+
+export const COMMANDS = {
+  list: { FLAGS: LIST_FLAGS, run: list },
+  review: { FLAGS: REVIEW_FLAGS, readArgument: ids, run: review },
+  export: { FLAGS: EXPORT_FLAGS, run: exportAll },
+};

@@ -10,49 +10,41 @@ import { feedbackOf } from '../../send/deliveries.ts';
 import { createYields, metered } from '../../util/long-work.ts';
 import { listWithOr } from '../../util/words.ts';
 import { complain } from '../shared/complain.ts';
+import { type FormatsOf, idleOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
-import { type Work, withProgress } from '../shared/progress.ts';
+import { withProgress } from '../shared/progress.ts';
 import { openColumns } from './columns.ts';
-import type { REPORT_FLAGS } from './flags.ts';
+import { REPORT_FLAGS } from './flags.ts';
 
 export type PrintOptions = Omit<FlagsOf<typeof REPORT_FLAGS>, 'ledger' | 'metricsFile'>;
 
+const ROWS = PRINT_FORMATS.filter((name) => FORMATS[name].rows).toSorted();
+
+const FORMATS_OF: FormatsOf<typeof REPORT_FLAGS> = {
+  withColumns: ['csv', 'jsonl'],
+  for: ['csv'],
+  full: ['html'],
+  causes: ['text'],
+  follow: ['text', 'jsonl'],
+};
+
 /** @throws HandbillError (exit status 2) for options that do not go together */
 export function checkOptions(options: PrintOptions): void {
-  const { format, withColumns, recipients, follow, full, causes, output } = options;
-  const refuseUse = (message: string, hint: string): never => {
-    throw refuse(problem('usage', message, { hint }));
-  };
+  const { format, withColumns, recipients, follow, output } = options;
+  const wrong = [...idleOptions(options, REPORT_FLAGS, FORMATS_OF)];
   const filter = filterFlag(options);
   if (filter !== undefined && !FORMATS[format].rows) {
-    const hint = `Add --format ${listWithOr(PRINT_FORMATS.filter((name) => FORMATS[name].rows).toSorted())}.`;
-    refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
-  }
-  if (withColumns && format !== 'csv' && format !== 'jsonl') {
-    refuseUse(`--with-columns has no place in --format ${format}.`, 'Add --format csv or --format jsonl.');
-  }
-  if (options.for !== undefined && format !== 'csv') {
-    refuseUse(`--for excel has no place in --format ${format}.`, 'Add --format csv.');
-  }
-  if (full && format !== 'html') {
-    const hint = 'text, brief and json show no address, and jsonl and csv show all of them whole.';
-    refuseUse(`--full has no place in --format ${format}.`, hint);
+    const message = `${filter} chooses recipients, and --format ${format} shows none by themselves.`;
+    wrong.push(problem('usage', message, { hint: `Add --format ${listWithOr(ROWS)}.` }));
   }
   if (recipients !== undefined && !withColumns) {
-    refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
-  }
-  if (causes && format !== 'text') {
-    const isRow = format === 'csv' || format === 'jsonl';
-    const inRows = `Leave out --causes: each row of ${format} has its cause.`;
-    const hint = isRow ? inRows : 'Add --format text; json has all causes by itself.';
-    refuseUse(`--causes has no place in --format ${format}.`, hint);
-  }
-  if (follow && format !== 'text' && format !== 'jsonl') {
-    refuseUse(`--follow has no place in --format ${format}.`, 'Take --format text or --format jsonl.');
+    wrong.push(problem('usage', '--recipients says where the columns are.', { hint: 'Add --with-columns.' }));
   }
   if (follow && (output !== undefined || withColumns)) {
-    refuseUse('--follow prints as things happen.', 'Leave out --output and --with-columns.');
+    const hint = 'Leave out --output and --with-columns.';
+    wrong.push(problem('usage', '--follow prints as things happen.', { hint }));
   }
+  if (wrong.length > 0) throw refuse(...wrong);
 }
 
 export async function printReport(
@@ -103,8 +95,8 @@ export async function printReport(
 }
 
 /** Only where the report goes to a file: on the terminal it is seen to come. */
-function workOf({ output, quiet }: PrintOptions): Work {
-  return { label: 'Report', unit: 'rows', quiet: output === undefined || quiet === true, toFile: true };
+function workOf({ output, quiet }: PrintOptions) {
+  return { label: 'Report', unit: 'rows', quiet: output === undefined || quiet, output } as const;
 }
 
 /** The rows and the summary that a format needs: never two joins of the same rows. */

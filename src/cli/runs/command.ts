@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
-import type { Command } from 'commander';
 import type { Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { sayLedger, withLedger } from '../../operations/project.ts';
 import { expectedEnds, summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
@@ -12,7 +11,7 @@ import { countOf, number } from '../../report/words.ts';
 import { soonText } from '../../schedule/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
 
 const LIST_FLAGS = {
@@ -30,63 +29,47 @@ const CLOSE_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-export function configure(command: Command, context: CommandContext): void {
-  const list = command
-    .command('list', { isDefault: true })
-    .description('Shows the runs, last active first, and about when those in progress will be done.');
-  addOptions(list, LIST_FLAGS, context);
-  configureClose(command, context);
-  addExamples(command, [
-    ['handbill runs', 'a table, last active first'],
-    ['handbill runs --commit 1a2b3c4', 'what was sent from this commit'],
-    ['handbill runs --format json', 'the summary of every run, for scripts'],
-    ['handbill runs close spring-sale-1a2b3c4d', 'sends nothing more of this run'],
-  ]);
-  list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
-    await withLedger(optionsHere(context, given.ledger), async (ledger, { project }) => {
-      const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
-      const ends = expectedEnds(ledger, runs, context.now());
-      const pauses = ledger.pauses();
-      const paused = pauses.map((pause) => `${safeLine(pauseText(pause))}\n`).join('');
-      const budgets = budgetsNow(project, ledger, context.now());
-      const spent = budgets.map((budget) => `${safeLine(budgetText(budget))}\n`).join('');
-      await context.out(
-        given.format === 'json'
-          ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
-          : `${paused}${spent}${runsTable(runs, ends, project.timeZone, given.commit !== undefined, context)}`,
-      );
-    });
+export const COMMANDS = {
+  list: { FLAGS: LIST_FLAGS, run: list },
+  close: { FLAGS: CLOSE_FLAGS, run: close },
+};
+
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  await withLedger(given, async (ledger, { project }) => {
+    const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
+    const ends = expectedEnds(ledger, runs, context.now());
+    const pauses = ledger.pauses();
+    const paused = pauses.map((pause) => `${safeLine(pauseText(pause))}\n`).join('');
+    const budgets = budgetsNow(project, ledger, context.now());
+    const spent = budgets.map((budget) => `${safeLine(budgetText(budget))}\n`).join('');
+    await context.out(
+      given.format === 'json'
+        ? `${jsonText({ version: 1, runs, pauses: pauses.map(reportedPause), budgets: budgets.map(budgetRecord) }, 2)}\n`
+        : `${paused}${spent}${runsTable(runs, ends, project.timeZone, given.commit !== undefined, context)}`,
+    );
   });
 }
 
-function configureClose(command: Command, context: CommandContext): void {
-  const close = command
-    .command('close')
-    .argument('<run>', 'id of the run, or name of a campaign that has one run only')
-    .description(
-      'Ends a run for good: handbill skips recipients that it has not sent to (closed), and no start continues the run. Recipients in doubt stay in doubt.',
-    );
-  addOptions(close, CLOSE_FLAGS, context).action(async (run: string, given: FlagsOf<typeof CLOSE_FLAGS>) => {
-    const { skipped, report } = await closeRun(run, {
-      ...optionsHere(context, given.ledger),
-      confirm: yesOr(given.yes, context, 'Type "yes" to close it', (asked) => {
-        const left = countOf(asked.totals.pending + asked.totals.deferred, 'recipient');
-        return `${closeText(asked, `is ${asked.state}`)} ${left} will be skipped.\n`;
-      }),
-    });
-    const { totals } = report;
-    const isClosed = report.closedAt !== undefined;
-    if (given.quiet === true) return;
-    const doubts =
-      totals.inDoubt === 0
-        ? ''
-        : ` ${countOf(totals.inDoubt, 'recipient')} still in doubt: handbill doubt list ${shellWord(report.run)}`;
-    const what = isClosed
-      ? `is closed: ${countOf(skipped, 'recipient')} skipped just now`
-      : 'is finished: nothing is left to close';
-    await context.out(`${closeText(report, what)}${doubts}\n`);
-    await sayLedger(context, given.ledger);
+async function close(context: CommandContext, given: Flags<typeof CLOSE_FLAGS>, run: string): Promise<void> {
+  const { skipped, report } = await closeRun(run, {
+    ...given,
+    confirm: yesOr(given.yes, context, 'Type "yes" to close it', (asked) => {
+      const left = countOf(asked.totals.pending + asked.totals.deferred, 'recipient');
+      return `${closeText(asked, `is ${asked.state}`)} ${left} will be skipped.\n`;
+    }),
   });
+  const { totals } = report;
+  const isClosed = report.closedAt !== undefined;
+  if (given.quiet === true) return;
+  const doubts =
+    totals.inDoubt === 0
+      ? ''
+      : ` ${countOf(totals.inDoubt, 'recipient')} still in doubt: handbill doubt list ${shellWord(report.run)}`;
+  const what = isClosed
+    ? `is closed: ${countOf(skipped, 'recipient')} skipped just now`
+    : 'is finished: nothing is left to close';
+  await context.out(`${closeText(report, what)}${doubts}\n`);
+  await sayLedger(context, given.ledger);
 }
 
 function closeText({ run, environment, occurrence }: Report, what: string): string {

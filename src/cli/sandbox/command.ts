@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import process from 'node:process';
-import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, type OptionTable, present } from '../../operations/options.ts';
@@ -15,9 +14,9 @@ import {
 import { SANDBOX_KEY } from '../../sandbox/webhook.ts';
 import { given } from '../../util/given.ts';
 import { readSecret, type SecretWords } from '../../util/secret.ts';
-import { addExamples, addOptions, flagOf } from '../shared/options.ts';
+import { flagOf } from '../shared/options.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...SANDBOX,
   quiet: { flag: '-q, --quiet', says: 'do not print a line for each request' },
 } as const satisfies OptionTable;
@@ -50,20 +49,10 @@ export const REPORTING = {
 
 export type Reporting = FlagsOf<typeof REPORTING>;
 
-export function configure(command: Command, context: CommandContext): void {
-  addOptions(command, FLAGS, context);
-  addOptions(command, REPORTING, context, 'Reports and replies:');
-  addExamples(command, [
-    ['handbill sandbox', 'serve on http://127.0.0.1:4010 until Ctrl-C'],
-    ['handbill sandbox --port 0 --receipts received.jsonl', ''],
-    ['handbill sandbox --scripts none --latency 40', 'for rehearsals of real lists'],
-    ['handbill sandbox --devices phones.csv', 'for rehearsals of fallbacks'],
-    ['handbill sandbox --provider twilio', 'speak the API of Twilio'],
-  ]).action((flags: FlagsOf<typeof FLAGS> & Reporting) => serve(flags, context));
-}
+export const FLAG_GROUPS = { 'Reports and replies:': REPORTING };
 
 /** Serves until a signal, which is the normal end of a server. */
-async function serve(flags: FlagsOf<typeof FLAGS> & Reporting, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: FlagsOf<typeof FLAGS> & Reporting): Promise<void> {
   const stopped = new Promise<void>((stop) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
   });

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
+import { EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import {
   CALLER,
   CALLERS,
@@ -20,10 +18,10 @@ import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions, flagOf, PATHS } from '../shared/options.ts';
+import { type Flags, type FormatsOf, idleOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...SCHEDULE,
   ...CALLER,
   output: { flag: '-o, --output <folder>', says: 'write the files into this folder' },
@@ -32,29 +30,19 @@ const FLAGS = {
   format: formatOption(['text', ...CALLERS]),
 } as const satisfies OptionTable;
 
-type ScheduleFlags = FlagsOf<typeof FLAGS>;
+type ScheduleFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument(...PATHS);
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill schedule', 'when each campaign goes out next'],
-    ['handbill schedule --format crontab', 'a line for `crontab -e`'],
-    ['handbill schedule --format systemd --environment-file /etc/handbill.env -o .', 'a service and its timer'],
-    ['handbill schedule --format kubernetes --image IMAGE', 'a CronJob, and the volume of its ledger'],
-    ['handbill schedule --format github-actions --runner LABEL --ledger /var/lib/handbill/ledger.db', ''],
-  ]).action(async (paths: readonly string[], flags: ScheduleFlags) => {
-    const { format } = flags;
-    refuseIdle(flags);
-    context.exit(
-      await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
-    );
-  });
+export async function run(context: CommandContext, flags: ScheduleFlags, paths: readonly string[]): Promise<void> {
+  const { format } = flags;
+  refuseIdle(flags);
+  context.exit(
+    await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
+  );
 }
 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
   const { campaigns, followUps, refused, missed, pauses } = await schedule(paths, {
     ...flags,
-    ...optionsHere(context, flags.ledger),
   });
   for (const pause of pauses) await context.out(`${safeLine(pauseText(pause))}\n`);
   for (const [i, campaign] of campaigns.entries()) {
@@ -95,7 +83,7 @@ function fromNow(ms: number): string {
 
 async function printCallers(kind: CallerKind, paths: readonly string[], flags: ScheduleFlags, context: CommandContext) {
   const { output } = flags;
-  const files = await scheduleCallers(kind, paths, { ...flags, ...optionsHere(context, flags.ledger) });
+  const files = await scheduleCallers(kind, paths, flags);
   if (output !== undefined) {
     for (const { name, text } of files) {
       await writeResult([text], { output: join(output, name), quiet: flags.quiet }, context);
@@ -108,8 +96,7 @@ async function printCallers(kind: CallerKind, paths: readonly string[], flags: S
   return EXIT.done;
 }
 
-/** For which formats an option is, where it is not for all. */
-const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | CallerKind)[] } = {
+const FORMATS_OF: FormatsOf<typeof FLAGS> = {
   at: ['text'],
   envFile: ['crontab', 'systemd'],
   image: ['kubernetes'],
@@ -118,15 +105,10 @@ const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | 
   output: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
 };
 
-/** A user who names a ledger or a file relies on it: throws exit 2 with all options that would be ignored. */
+/** Throws exit 2 with all options that would be ignored. */
 function refuseIdle(flags: ScheduleFlags): void {
   const { format } = flags;
-  const idle = Object.entries(FORMATS_OF).flatMap(([name, formats]): Diagnostic[] => {
-    const option = name as keyof typeof FLAGS;
-    if (flags[option] === undefined || formats.includes(format)) return [];
-    const hint = `It is for --format ${formats.join(', ')}.`;
-    return [problem('usage', `${flagOf(FLAGS[option])} is not for --format ${format}.`, { hint })];
-  });
+  const idle = [...idleOptions(flags, FLAGS, FORMATS_OF)];
   if (format === 'kubernetes' && flags.ledger !== undefined && !isPostgres(flags.ledger)) {
     const hint = 'Leave it out: the ledger of a CronJob lies on its volume, where nothing else is.';
     idle.push(problem('usage', '--ledger is not for --format kubernetes.', { hint }));

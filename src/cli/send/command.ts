@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, OPTIONS, PORT, present } from '../../operations/options.ts';
+import { formatOption, OPTIONS, PORT, present } from '../../operations/options.ts';
 import { readPlan } from '../../operations/plan.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { send } from '../../operations/send.ts';
 import { exitOf, SEND, type SendListenOptions, type SendOption } from '../../operations/send-options.ts';
 import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
@@ -13,14 +12,14 @@ import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addOptions, flagsGiven } from '../shared/options.ts';
+import { type Flags, flagsGiven } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
 import { interruptedBy, watchSignals } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   plan: { scope: 'list', flag: '--plan <file>', says: 'send exactly what a plan file says' },
   testTo: {
     scope: 'all',
@@ -77,22 +76,18 @@ const FLAGS = {
   metricsFile: { scope: 'all', ...OPTIONS.metricsFile },
 } as const satisfies Readonly<Record<string, SendOption>>;
 
-type SendFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
+type SendFlags = Flags<typeof FLAGS> & { readonly pipedList?: string };
 
-export function configure(command: Command, context: CommandContext): void {
-  command.argument('[campaign]', 'campaign file, its folder, or its name');
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
-    ['handbill send campaigns/hello', 'to the sandbox'],
-    ['handbill send hello --env production --limit 100', 'the first hundred'],
-    ['handbill send hello --env production --allow input-changed --dry-run', 'what the corrected list would change'],
-    ['handbill send --plan hello.plan.json --yes', 'exactly what was planned'],
-  ]).action(async (target: string | undefined, flags: SendFlags) => {
-    await withPipedList(flags.recipients, (piped) => run(target, { ...flags, ...piped }, command, context));
-  });
+export async function run(
+  context: CommandContext,
+  flags: SendFlags,
+  target: string | undefined,
+  command: Command,
+): Promise<void> {
+  await withPipedList(flags.recipients, (piped) => sendOne(target, { ...flags, ...piped }, command, context));
 }
 
-async function run(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
+async function sendOne(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
   refuseMixed(command, flags);
   if (flags.testTo !== undefined) return await runTest(target, flags, context);
   const planFile = flags.plan === undefined ? undefined : await readPlan(flags.plan, context);
@@ -124,7 +119,6 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
   try {
     const result = await send(standing === undefined || target === undefined ? (planFile ?? target ?? '') : target, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       ...(planFile === undefined ? { environment } : {}),
       ...present({ plan: standing }),
       confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
@@ -239,7 +233,6 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   try {
     const { question, results, exchanges, exit } = await sendTest(target, {
       ...wanted,
-      ...optionsHere(context, flags.ledger),
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
       signal: signals.first,
       cutSignal: signals.second,

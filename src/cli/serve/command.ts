@@ -1,36 +1,25 @@
-import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere } from '../../operations/project.ts';
+import { OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { SERVE } from '../../web/options.ts';
 import { serve } from '../../web/serve.ts';
 import type { Serving } from '../../web/start.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...SERVE,
   quiet: { flag: '-q, --quiet', says: 'print only the address that signs in, and what is wrong' },
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-type ServeFlags = FlagsOf<typeof FLAGS>;
+type ServeFlags = Flags<typeof FLAGS>;
 
-export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, FLAGS, context), [
-    ['handbill serve', 'on http://127.0.0.1:4012 until Ctrl-C; prints an address that signs in to read'],
-    ['handbill serve --allow-actions', 'a signed-in user may also change the ledger'],
-    ['handbill serve --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
-  ]).action((flags: ServeFlags) => run(flags, context));
-}
-
-async function run(flags: ServeFlags, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: ServeFlags): Promise<void> {
   using interrupts = watchInterrupts();
   const serving = await serve({
     ...flags,
-    ...optionsHere(context, flags.ledger),
     log: (line) => context.err(safe(`${line}\n`)),
     signal: interrupts.signal,
   });

@@ -2,9 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
 import type { AssumedShares } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { OptionSpec, OptionTable } from '../../operations/options.ts';
+import type { FlagsOf, OptionSpec, OptionTable, ResolvedOptions } from '../../operations/options.ts';
 import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../util/units.ts';
+import { listWithOr } from '../../util/words.ts';
+
+/** The options of a table as a command gets them, with folder, variables and clock for the function that it calls. */
+export type Flags<T> = FlagsOf<T> & Pick<ResolvedOptions, 'cwd' | 'env' | 'now'>;
 
 /** The options of a table; values are parsed, and have the names of the table. */
 export function addOptions(
@@ -114,6 +118,23 @@ export function flagOf({ flag = '' }: OptionSpec): string {
   return /--[\w-]+/.exec(flag)?.[0] ?? '';
 }
 
+/** For which formats an option is, by its name, where it is not for all. */
+export type FormatsOf<T> = { readonly [Name in keyof T]?: readonly string[] };
+
+/** The given options that the format would ignore, as errors: who names a ledger or a file relies on it. */
+export function idleOptions<T extends OptionTable>(
+  given: Readonly<Record<string, unknown>> & { readonly format: string },
+  table: T,
+  formatsOf: FormatsOf<T>,
+): readonly Diagnostic[] {
+  return Object.entries<readonly string[] | undefined>(formatsOf).flatMap(([name, formats = []]) => {
+    const option = table[name];
+    if (option === undefined || given[name] === undefined || formats.includes(given.format)) return [];
+    const hint = `It is for --format ${listWithOr(formats)}.`;
+    return [problem('usage', `${flagOf(option)} is not for --format ${given.format}.`, { hint })];
+  });
+}
+
 /** The flags of a table that the command line has, as it has them; empty where it has none. */
 export function flagsGiven(command: Command, names: readonly string[]): string {
   const isGiven = (name: string): boolean => names.includes(name) && command.getOptionValueSource(name) === 'cli';
@@ -140,17 +161,6 @@ export function instant(text: string, now: () => number): number {
     'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
   );
 }
-
-export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
-  const width = Math.max(...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, says]) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
-}
-
-export const PATHS = [
-  '[path...]',
-  'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-] as const;
 
 export const STANDING = {
   standing: { flag: '--standing', says: 'for every occurrence until a day, whatever its list holds: needs no list' },

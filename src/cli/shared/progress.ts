@@ -106,23 +106,24 @@ function createRate(): (shown: Pick<Shown, 'done'>, nowMs: number) => number | n
   };
 }
 
-export interface Work {
+interface Work {
   readonly label: string;
-  readonly unit: 'bytes' | 'rows' | 'hours';
-  readonly quiet: boolean;
-  /** Results go to a file, so stdout is not read meanwhile. */
-  readonly toFile?: boolean;
+  /** Default: bytes. */
+  readonly unit?: 'bytes' | 'rows' | 'hours';
+  readonly quiet?: boolean | undefined;
+  /** Results go to this file, so stdout is not read meanwhile. */
+  readonly output?: string | undefined;
 }
 
 /** Shows how far the work is. Draws nothing where stdout is a pipe, whose reader may have the screen (`| less`). */
 export async function withProgress<T>(
   context: ProgressContext,
-  { label, unit, quiet, toFile = false }: Work,
+  { label, unit, quiet, output }: Work,
   work: (meter: Meter) => Promise<T>,
 ): Promise<T> {
   const meter: Meter = { done: 0, total: 0 };
-  const isShown = !quiet && (toFile || context.terminal?.isPiped === false);
-  const progress = isShown ? startProgress(context, () => ({ label, unit, ...meter })) : null;
+  const isShown = quiet !== true && (output !== undefined || context.terminal?.isPiped === false);
+  const progress = isShown ? startProgress(context, () => ({ label, unit: unit ?? 'bytes', ...meter })) : null;
   try {
     return await work(meter);
   } finally {

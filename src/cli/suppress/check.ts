@@ -1,7 +1,6 @@
 import { EXIT } from '../../errors.ts';
 import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { optionsHere } from '../../operations/project.ts';
 import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
 import { failuresText } from '../../plan/unreachable.ts';
 import { createFormats, type Formats } from '../../report/locale.ts';
@@ -12,12 +11,12 @@ import { complain } from '../shared/complain.ts';
 
 /** Exit status 2 where a campaign would be refused, or an address is invalid; not for a suppressed one. */
 export async function checkAll(
-  addresses: readonly string[],
-  given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: true },
   context: CommandContext,
+  given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: boolean },
+  addresses: readonly string[],
 ): Promise<void> {
   const { out, err, exit, colour } = context;
-  const { checked, total, timeZone } = await lookAtSuppressions({ ...optionsHere(context, given.ledger), addresses });
+  const { checked, total, timeZone } = await lookAtSuppressions({ ...given, addresses });
   if (given.format === 'json') await out(asJson(checked));
   else {
     for (const one of checked.answers) await out(answerText(one, createFormats(null, timeZone)));

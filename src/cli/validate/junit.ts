@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix';
+import { escapeUTF8 } from 'entities';
 import { figuresOf, type ValidatedFile } from '../../operations/validate.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/escape.ts';
@@ -169,18 +170,5 @@ export function xmlDocument(root: Xml): string {
  * Shows the number of characters that XML 1.0 cannot have: control characters, halves of surrogate pairs (section 2.2).
  */
 function xmlText(text: string): string {
-  return safe(text)
-    .replace(NO_CHARACTERS, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`)
-    .replace(SPECIAL, (c) => ENTITIES[c] ?? '');
+  return escapeUTF8(safe(text).replace(/[\ufffe\uffff]/g, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`));
 }
-
-const NO_CHARACTERS = /[\ufffe\uffff]/g;
-// `>` too: `]]>` is not allowed in text (section 2.4).
-const SPECIAL = /[&<>"']/g;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};

@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { optionsHere, withLedger } from '../../operations/project.ts';
+import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { withLedger } from '../../operations/project.ts';
 import { runWorker, WORKER, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { duration, number } from '../../report/words.ts';
 import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
@@ -9,31 +8,21 @@ import { jsonText } from '../../util/escape.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { complain } from '../shared/complain.ts';
-import { addExamples, addOptions } from '../shared/options.ts';
+import type { Flags } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-const FLAGS = {
+export const FLAGS = {
   ...WORKER,
   quiet: { flag: '-q, --quiet', says: 'print only what is wrong' },
   ledger: OPTIONS.ledger,
   ...LOGGING,
 } as const satisfies OptionTable;
 
-export function configure(command: Command, context: CommandContext): void {
-  // `list` has a separate --ledger.
-  addExamples(addOptions(command.enablePositionalOptions(), FLAGS, context), [
-    ['handbill worker --env production --ledger postgres://db.example/handbill', 'until it is stopped'],
-    ['handbill worker --idle 10m', 'until there is nothing to do'],
-  ]).action((flags: FlagsOf<typeof FLAGS>) => run(flags, context));
-  configureList(command, context);
-}
-
-async function run(flags: FlagsOf<typeof FLAGS>, context: CommandContext): Promise<void> {
+export async function run(context: CommandContext, flags: Flags<typeof FLAGS>): Promise<void> {
   using signals = watchSignals(context.err);
   const { log: _log, ...wanted } = flags;
   await runWorker({
     ...wanted,
-    ...optionsHere(context, flags.ledger),
     signal: signals.first,
     cutSignal: signals.second,
     onEvent: (event) => tell(event, flags.quiet === true, context),
@@ -57,24 +46,19 @@ const LIST_FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-function configureList(worker: Command, context: CommandContext): void {
-  const command = worker.command('list').description('Shows who works on what, on a shared ledger.');
-  addExamples(addOptions(command, LIST_FLAGS, context), [
-    ['handbill worker list', 'a table'],
-    ['handbill worker list --format json', 'for scripts'],
-    ['handbill worker list --format prometheus', 'figures of each worker, for the textfile collector'],
-  ]).action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
-    await withLedger(optionsHere(context, given.ledger), async (ledger) => {
-      const workers = listWorkers(ledger);
-      if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
-      if (given.format === 'prometheus') {
-        const { workersText } = await import('../../telemetry/workers-text.ts');
-        return await context.out(await workersText(workers.map((one) => ({ ...one, shards: one.shards.length }))));
-      }
-      await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
-    });
+async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
+  await withLedger(given, async (ledger) => {
+    const workers = listWorkers(ledger);
+    if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
+    if (given.format === 'prometheus') {
+      const { workersText } = await import('../../telemetry/workers-text.ts');
+      return await context.out(await workersText(workers.map((one) => ({ ...one, shards: one.shards.length }))));
+    }
+    await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
   });
 }
+
+export const COMMANDS = { list: { FLAGS: LIST_FLAGS, run: list } };
 
 function workersTable(workers: readonly WorkerShown[], nowMs: number, width: number): string {
   if (workers.length === 0) return 'No worker is there. `handbill worker` makes this machine one.\n';

@@ -1,7 +1,8 @@
 import type { RunRecord } from '../../ledger/records.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
-import { budgetsNow, budgetText, periodAt } from '../../plan/budget.ts';
+import { budgetsNow, budgetText } from '../../plan/budget.ts';
 import { readPriceList } from '../../plan/estimate.ts';
+import { periodAt } from '../../plan/period.ts';
 import { leftOf, progressOf, verdictOf } from '../../report/verdict.ts';
 import { scheduleWords } from '../../schedule/words.ts';
 import { stateOf, summarise } from '../../send/summary.ts';

@@ -1,6 +1,6 @@
 import type { PriceList } from '../../../src/content/price.ts';
 import type { Project } from '../../../src/model.ts';
-import { periodAt } from '../../../src/plan/budget.ts';
+import { periodAt } from '../../../src/plan/period.ts';
 import { judgeEnding, judgeLedger } from '../judge.ts';
 import { drawEnvironments, fromEnvironment, goodStart } from '../plan.ts';
 import type { Sabotage, Start } from '../process.ts';
