@@ -29,6 +29,9 @@ export const ANSWER_NAMES = {
   otherList: words(`to contacts destinations numbers sms smses statuses sendstatusset message`),
   /** An object that holds the answer. One that is alone in its object does too, whatever its name. */
   envelope: words(`data response result results payload body message messages recipients sms`),
+  /** A text whose words say no, in an answer that holds nothing but such texts and what `besideText` names. */
+  text: words(`message msg detail details description reason info title`),
+  besideText: words(`timestamp time date requestid traceid path instance type`),
 } as const;
 
 /** Words as values of these fields, in many languages. */
@@ -56,7 +59,7 @@ export const ANSWER_WORDS = {
     words(`abort* absent abuse* bad banned barred black* block* bounc* busy cancel* complain* conflict crash* declin* delet*
     denied deny disabled discard* down draft drop* duplicat* err error* errone* exceed* exception* exhaust* expir*
     fail* false fatal fault* forbidden fraud* frozen ignored illegal impossible inactive incomplete incorrect
-    inexistent insufficient* invalid* ko limit limited lost low malformed misconfigured missed missing nack nok off
+    inexistent insufficient* insuficient* insuffis* invalid* ko limit limited lost low malformed misconfigured missed missing nack nok off
     opted overload* overquota partial* paused problem prohibited quota refus* reject* restricted revoked skipped spam
     stopped suppress* suspended terminated throttl* timed timeout unable unaccept* unauth* unavailable undeliver*
     unpaid unprocess* unreach* unregistered unroutable unsent unsubscribed unsuccess* unsupported unverif* violat*
