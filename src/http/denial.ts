@@ -84,7 +84,8 @@ export function deniesInText(text: string, options: ReadingOptions): boolean {
 function isOnlyTexts(value: unknown, path: string, depth: number, texts: Denial[]): boolean {
   return Object.entries(value ?? {}).every(([key, inner]: [string, unknown]) => {
     const at = `${path}/${key}`;
-    if (typeof inner === 'object' && inner !== null) return depth < MAX_DEPTH && isOnlyTexts(inner, at, depth + 1, texts);
+    if (typeof inner === 'object' && inner !== null)
+      return depth < MAX_DEPTH && isOnlyTexts(inner, at, depth + 1, texts);
     if (TEXTS.has(fold(key))) texts.push({ at, value: inner, kind: 'other' });
     return TEXTS.has(fold(key)) || BESIDE_TEXTS.has(fold(key));
   });
