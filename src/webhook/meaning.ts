@@ -27,7 +27,9 @@ export const STOP_WORDS: readonly string[] = [
   ...words('üyelikten çık, abonelikten çık, durdur'),
   ...words('הסר, הסירו, הסרה'),
   ...words('إلغاء الاشتراك, أوقف, إيقاف'),
-  ...words('退订, 退訂, 取消订阅, 取消訂閱, 拒收, 配信停止, ストップ, 수신거부'),
+  ...words(
+    '退订, 退訂, 取消订阅, 取消訂閱, 停止订阅, 停止訂閱, 停止发送, 停止發送, 拒收, 配信停止, ストップ, 수신거부',
+  ),
   ...words('unreg, berhenti, huỷ đăng ký, từ chối, لغو11'),
 ];
 
@@ -40,11 +42,11 @@ export const WHOLE_STOP_WORDS: readonly string[] = [
   ...words('aufhören, aufhoeren, kündigen, keine nachrichten mehr, keine sms mehr'),
   ...words('baja, darse de baja, salir, cancelar, parar, no más mensajes, plus de messages, plus de sms, résilier'),
   ...words('sair, remover, pare'),
-  ...words('ferma, annulla, cancella, basta messaggi, opzeggen, geen berichten meer'),
+  ...words('ferma, annulla, annullare, cancella, basta messaggi, opzeggen, geen berichten meer'),
   ...words('sluta, avsluta, stans, poistu, peruuta, anuluj, zrušit, atura'),
   ...words('ret, iptal, çıkış, отмена, διακοπή'),
   ...words('הפסק, توقف, إلغاء, قف, لغو'),
-  ...words('停止, 取消, 解除, 退会, 退會, 중지, 그만, หยุด, ยกเลิก, बंद, बंद करो, रोकें'),
+  ...words('停止, 停止してください, 取消, 解除, 退会, 退會, 중지, 그만, 해지, หยุด, ยกเลิก, बंद, बंद करो, रोकें, रुकें'),
   ...words('itigil, ihinto, tigil, staak, atsisakau, atteikties, loobun, poista, ondoa, ndalo, 거부'),
   ...words('বন্ধ, বন্ধ করুন, بند کرو, நிறுத்து, ఆపు, બંધ'),
 ];
@@ -70,9 +72,11 @@ const POLITE_WORDS: readonly string[] = [
 /** Wordings of longer texts that may mean an opt-out: a person has to read them. */
 const REVIEW_WORDINGS: readonly string[] = [
   ...words(
-    'no more messages, no more texts, no more emails, no more sms, remove me, take me off, opt me out, remove my number, delete my data',
+    'no more messages, no more texts, no more emails, no more sms, remove me, take me off, opt me out, remove my number, delete my number, delete my data',
   ),
-  ...words('leave me alone, not interested, wrong number, wrong person, do not contact, dont contact, do not text'),
+  ...words(
+    'leave me alone, lose my number, basta, not interested, wrong number, wrong person, do not contact, dont contact, do not text',
+  ),
   ...words('dont text, do not message, dont message, do not email, dont email, do not write, who is this, who are you'),
   ...words('spam, harassment, report you, gdpr, lawyer, dont want these, cease and desist'),
   ...words('nicht mehr schreiben, keine nachrichten, keine sms, kein interesse, falsche nummer, wer sind sie, dsgvo'),
