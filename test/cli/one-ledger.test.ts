@@ -96,7 +96,7 @@ describe('one ledger, wherever a command is called', () => {
     expect([...project.contents().keys()].filter((path) => path.endsWith('sent.db'))).toEqual([ledger]);
   });
 
-  it('is that of --ledger, also for a command that leaves it out: nobody gets it twice', async () => {
+  it('is not begun by a command that leaves out the --ledger of a run', async () => {
     using project = createProject(BELOW);
     const elsewhere = ['--ledger', 'state/sent.db'];
     expect((await send(project.root, 'hello', ...elsewhere, '--limit', '1')).posted).toBe(1);
