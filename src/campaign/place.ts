@@ -1,11 +1,12 @@
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import { ALLOWABLE, type Allowable } from '../model.ts';
 import { repositoryOf } from '../util/git.ts';
 import {
+  ELSEWHERE_MARKER,
   holdsPassword,
   isPostgres,
   markerOf,
@@ -213,11 +214,12 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   }
   if (isThere) return null;
   const seen = isNamed ? await asSeenFrom(cwd, root, names.option) : null;
-  const other = seen ?? (isNamed ? await ownLedger(root, names.written, ledger) : await otherLedger(root, ledger));
+  const own = isNamed ? await ownLedger(root, names.written, ledger) : await lastSentWith(root);
+  const other = seen ?? own ?? (isNamed ? null : await otherLedger(root, ledger));
   if (other === null) return null;
   const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];
   const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
-  if (isNamed) {
+  if (other === seen || other === own) {
     const taken = seen === null ? '' : ` A relative path is taken from the project (${displayPath(root, cwd)}).`;
     const message = `There is no ledger at ${mine}, but ${seen === null ? 'this project has' : 'there is'} one at ${theirs}.${taken}`;
     const hint = `Write --ledger ${fromRoot(other)}. Only if you want a second ledger: ${allowed}`;
@@ -241,6 +243,12 @@ export async function ownLedger(root: string, written: string | undefined, but: 
   const { ledger } = await findLedger(root, { option: null, written });
   const isOne = async (path: string): Promise<boolean> => path !== but && !isPostgres(path) && (await isLedger(path));
   return await firstWith([ledger, join(root, DEFAULTS.ledger)], isOne);
+}
+
+/** The ledger elsewhere that this project has sent with, if it is still there. */
+async function lastSentWith(root: string): Promise<string | null> {
+  const path = await readFile(join(dirname(join(root, DEFAULTS.ledger)), ELSEWHERE_MARKER), 'utf8').catch(() => '');
+  return path !== '' && (await isLedger(path)) ? path : null;
 }
 
 async function otherLedger(root: string, ledger: string): Promise<string | null> {

@@ -51,6 +51,10 @@ export function statementsOf(document: unknown, options: ReadingOptions): Statem
       note(found, { at: '', value: document, kind: said === 'refused' ? 'recipient' : 'other' });
     }
   }
+  const texts: Denial[] = [];
+  if (found.denial === null && found.success === null && isOnlyTexts(document, '', 0, texts)) {
+    for (const text of texts) if (deniesInText(String(text.value), options)) note(found, text);
+  }
   return found;
 }
 
@@ -76,6 +80,19 @@ export function deniesInText(text: string, options: ReadingOptions): boolean {
   return said === 'refused' || said === 'no';
 }
 
+/** `{ message: 'Insufficient balance' }`: no other field says what became of the message. */
+function isOnlyTexts(value: unknown, path: string, depth: number, texts: Denial[]): boolean {
+  return Object.entries(value ?? {}).every(([key, inner]: [string, unknown]) => {
+    const at = `${path}/${key}`;
+    if (typeof inner === 'object' && inner !== null)
+      return depth < MAX_DEPTH && isOnlyTexts(inner, at, depth + 1, texts);
+    if (TEXTS.has(fold(key))) texts.push({ at, value: inner, kind: 'other' });
+    return TEXTS.has(fold(key)) || BESIDE_TEXTS.has(fold(key));
+  });
+}
+
+const TEXTS: ReadonlySet<string> = new Set(ANSWER_NAMES.text);
+const BESIDE_TEXTS: ReadonlySet<string> = new Set(ANSWER_NAMES.besideText);
 const MAX_TEXT = 200;
 const MAX_DEPTH = 4;
 

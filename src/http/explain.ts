@@ -4,6 +4,7 @@ import { parseExactly, pointerTo } from '../util/json.ts';
 import { createRedactor } from '../util/redact.ts';
 import { type Addressee, type CompiledWire, entryListsOf, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
+import { brokenAnswer } from './fault.ts';
 import { openRules } from './ruled.ts';
 
 /** How handbill read the answer about one recipient. Places are JSON pointers. */
@@ -93,7 +94,7 @@ function decidedBy(attempt: Attempt, document: unknown, reason: string | null, w
     }
   }
   if (status < 200 || status >= 300) return 'the status decided';
-  if (attempt.error !== null) return 'the answer broke off';
+  if (attempt.error !== null) return `the ${brokenAnswer(attempt.error.code) ?? 'answer broke off'}`;
   if (reason === 'mismatch') return 'it may be the answer to another request';
   if (document === undefined)
     return body.trim() === '' ? 'the status decided: there is no body' : 'the body is not JSON';

@@ -17,6 +17,15 @@ type FaultCode =
   /** The proxy could not be reached or did not open a tunnel. */
   | 'HANDBILL_PROXY';
 
+/**
+ * Why an answer is not whole, for people; null: the error is not about its body.
+ * @param error begins with its code
+ */
+export function brokenAnswer(error: string): string | null {
+  if (/^(?:HANDBILL_ENCODED_BODY|UND_ERR_RES_EXCEEDED)/.test(error)) return 'answer could not be read';
+  return /^(?:UND_ERR_|HANDBILL_|ECONNRESET)/.test(error) ? 'answer broke off' : null;
+}
+
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import { ALLOWABLE } from '../model.ts';
-import { isPostgres, markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
+import { ELSEWHERE_MARKER, isPostgres, markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
@@ -163,11 +163,13 @@ export function hasSentWithOther(root: string, ledger: string): boolean {
 }
 
 /** Where the folder cannot be written, as on machines without a permanent disk, nothing is remembered. */
-export function rememberSendingWith(root: string, address: string): void {
-  const place = placeOf(root, address);
+export function rememberSendingWith(root: string, ledger: string): void {
+  const folder = join(root, '.handbill');
+  if (dirname(ledger) === folder) return;
   try {
-    ensurePrivateFolder(dirname(place));
-    leaveMarker(place);
+    ensurePrivateFolder(folder);
+    if (isPostgres(ledger)) leaveMarker(placeOf(root, ledger));
+    else writeFileSync(join(folder, ELSEWHERE_MARKER), ledger, { mode: 0o600 });
   } catch {
     // An additional protection: the ledger decides who is sent to.
   }

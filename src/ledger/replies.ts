@@ -140,14 +140,16 @@ const HASHED_ROWS = 4_000;
 
 /** Times of providers are often whole seconds, rounded down. */
 const ROUNDING_MS = 1_000;
+/** A time without its zone is wrong by less. What is older answers no message of handbill. */
+const WRONG_CLOCK_MS = 24 * 3_600_000;
 
 /**
  * Finds the message that each reply answers, in one scan of the lists for many replies: rows have no index by address
  * or id, because that would double the cost of a send, and replies are few.
  *
  * What the reply names (our reference, the id of the API) counts first. Otherwise it answers the last message to its
- * sender that was claimed before the reply was written. If no message is that old, the clock of the reply is wrong:
- * then it answers the first message that was claimed before the reply came in.
+ * sender that was claimed before the reply was written. If no message is that old, the clock of the reply may be wrong:
+ * then it answers the first message that was claimed within a day after, and before the reply came in.
  *
  * A reply answers messages of the environment that it came in for. If that is unknown, only our reference says which
  * message it answers. An opt-out applies to all environments: the address of the message that it would answer in any of
@@ -327,7 +329,7 @@ function consider(found: Candidate, search: Search, referenceOf: ReturnType<Join
     for (const best of bestsFor(reply, found)) {
       if (claimedAtMs <= reply.atMs + ROUNDING_MS) {
         if (best.before === null || claimedAtMs > best.before.claimedAtMs) best.before = found;
-      } else if (claimedAtMs <= reply.receivedAtMs) {
+      } else if (claimedAtMs <= Math.min(reply.receivedAtMs, reply.atMs + WRONG_CLOCK_MS)) {
         if (best.after === null || claimedAtMs < best.after.claimedAtMs) best.after = found;
       }
     }

@@ -18,6 +18,7 @@ import table from './answer-words.json' with { type: 'json' };
  * - `list`: a list of entries says no when it is empty, and what an entry says counts. `otherList`: an empty one says
  *   nothing.
  * - `envelope`: an object that holds the answer. One that is alone in its object does too, whatever its name.
+ * - `text`: a text whose words say no, in an answer that holds nothing but such texts and what `besideText` names.
  */
 export const ANSWER_NAMES = wordTable(table.names);
 

@@ -441,7 +441,9 @@ function compilePlan(country: string | null, source: unknown) {
   const prefix = text(packed[NATIONAL_PREFIX_FOR_PARSING]) || text(packed[NATIONAL_PREFIX]);
   const leading = text(packed[LEADING]);
   const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
-  const internationalPrefix = new RegExp(`^(?:${text(packed[INTERNATIONAL_PREFIX])})`);
+  // libphonenumber has two of Indonesia's four.
+  const abroad = country === 'ID' ? '00[1789]' : text(packed[INTERNATIONAL_PREFIX]);
+  const internationalPrefix = new RegExp(`^(?:${abroad})`);
   return {
     /** ISO 3166-1 alpha-2; null for networks that belong to no country (+800, +881 ...). */
     country,

@@ -39,8 +39,8 @@ export function lockRun(
     // A copy knows what the ledger of the project knows.
     if (opening.isCopy !== true) {
       if (opening.allow?.includes('second-ledger') !== true) refuseSecond(ledger, project);
-      if (isPostgres(path)) rememberSendingWith(root, path);
-      else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
+      if (!isPostgres(path) && opening.allow?.includes('second-ledger') === true) forgetShared(root);
+      rememberSendingWith(root, path);
     }
     ledger.setLockOwner(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {

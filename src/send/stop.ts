@@ -1,6 +1,6 @@
 import { HandbillError } from '../errors.ts';
 import { ELSEWHERE, type Verdict } from '../http/classify.ts';
-import { type ApiAddress, cannotConnect } from '../http/fault.ts';
+import { type ApiAddress, brokenAnswer, cannotConnect } from '../http/fault.ts';
 import type { Share } from '../ledger/records.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
@@ -262,8 +262,6 @@ function quoted(text: string): string {
 }
 
 const MOST_QUOTED = 200;
-/** Codes of a connection that ended within an answer. */
-const CUT = /^(?:UND_ERR_|HANDBILL_|ECONNRESET)/;
 
 /** For a 2xx whose body refuses, but not because of the recipient (failures.md, D1a). */
 function deniedHalt(message: string, line: number | undefined, list: string): Halt {
@@ -287,15 +285,14 @@ function unreachable({ error, reason }: Verdict, api: ApiAddress): string {
 
 function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string {
   const why = verdict.reason === null ? '' : ` (${verdict.reason})`;
+  const broken = brokenAnswer(verdict.error ?? '');
   return {
     'not-authorised': `The API refused the account or the key${why}.`,
     'wrong-address': `The API is not at this address${why}.`,
     'not-the-api':
       verdict.reason === 'mismatch'
         ? 'The API gives every request the same answer: a mock server with fixed answers does this (`handbill help mismatch`).'
-        : CUT.test(verdict.error ?? '')
-          ? `The answer broke off before its end${why}.`
-          : `An answer came that is not the API's${why}.`,
+        : `${broken === null ? "An answer came that is not the API's" : `The ${broken}`}${why}.`,
     tls: `${unreachable(verdict, api)}.`,
     'invalid-request': `The request could not be made${why}.`,
     doubt: `Too many recipients are in doubt${why}.`,

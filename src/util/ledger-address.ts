@@ -87,6 +87,9 @@ export function markerOf(ledger: string): string {
 /** The name, in the folder of a project's ledger, of what remembers that it was sent with a shared one. */
 export const SHARED_MARKER = /^\.shared-[0-9a-f]{16}\.marker$/;
 
+/** The same for a ledger file at another place: it holds the path, which a command may leave out. */
+export const ELSEWHERE_MARKER = '.elsewhere.marker';
+
 export function placeOfLedger(ledger: string, cwd: string): string {
   return isPostgres(ledger) ? shownLedger(ledger) : displayPath(ledger, cwd);
 }

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, symlinkSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rememberSendingWith } from '../../src/ledger/place.ts';
@@ -94,6 +94,28 @@ describe('one ledger, wherever a command is called', () => {
     expect(existsSync(ledger)).toBe(true);
     expect((await send(project.path('docs'), '../campaigns/hello', '--ledger', 'state/sent.db')).ledger).toBe(ledger);
     expect([...project.contents().keys()].filter((path) => path.endsWith('sent.db'))).toEqual([ledger]);
+  });
+
+  it('is not begun by a command that leaves out the --ledger of a run', async () => {
+    using project = createProject(BELOW);
+    const elsewhere = ['--ledger', 'state/sent.db'];
+    expect((await send(project.root, 'hello', ...elsewhere, '--limit', '1')).posted).toBe(1);
+    // As the report of a run writes it.
+    for (const args of [['send', 'hello'], ['report'], ['suppress', 'add', '+447700900001']]) {
+      expect(await refused(project.root, args, 'second-ledger')).toContain('Write --ledger state/sent.db');
+    }
+    expect(ledgersIn(project)).toEqual([]);
+    expect((await send(project.root, 'hello', ...elsewhere)).posted).toBe(2);
+    expect((await send(project.root, 'hello', '--allow', 'second-ledger')).posted).toBe(2);
+    expect((await send(project.root, 'hello')).posted).toBe(2);
+  });
+
+  it('may be made where the one of --ledger is gone', async () => {
+    using project = createProject(BELOW);
+    using other = createProject({});
+    await send(project.root, 'hello', '--ledger', other.path('trial.db'));
+    rmSync(other.root, { recursive: true });
+    expect((await send(project.root, 'hello')).posted).toBe(2);
   });
 
   it('is not begun where a relative path is meant from the current folder', async () => {
@@ -288,7 +310,6 @@ describe('a project that sends with a shared ledger', () => {
     using project = createProject({ ...BELOW, 'elsewhere/a.md': '' });
     const ledger = project.path('elsewhere/ledger.db');
     expect((await send(project.root, 'hello', '--allow', 'second-ledger', '--ledger', ledger)).posted).toBe(2);
-    expect(existsSync(project.path('campaigns/.handbill'))).toBe(false);
   });
 
   it('may read a file that it had before, but does not send with it', async () => {

@@ -53,15 +53,17 @@ it.each([
   expect(line).not.toContain(ANN.to);
 });
 
-it('says of an answer that broke off that it did, and not that it is no JSON', () => {
+it.each([
+  ['UND_ERR_SOCKET', 'the answer broke off'],
+  ['HANDBILL_ENCODED_BODY', 'the answer could not be read'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the answer could not be read'],
+])('says of an answer with the error %s that %s, and not that it is no JSON', (code, says) => {
   const wire = wireOf();
-  const error = { code: 'UND_ERR_SOCKET', message: 'other side closed' };
+  const error = { code, message: 'm' };
   const facts = attempt({ phase: 'P3', body: '{"id":"m-', status: 201, error });
   const [verdict] = classifyMany(facts, [ANN], { wire, firstAnswer: false, nowMs: NOW, stopping: false });
   if (verdict === undefined) throw new Error('There is no verdict.');
-  expect(stateAnswer(explainAnswer(facts, ANN, verdict, wire))).toContain(
-    '201, in-doubt (unrecognised): the answer broke off.',
-  );
+  expect(stateAnswer(explainAnswer(facts, ANN, verdict, wire))).toContain(`201, in-doubt (unrecognised): ${says}.`);
 });
 
 const RULE: AnswerRule = {

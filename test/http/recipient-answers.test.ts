@@ -86,6 +86,17 @@ const SHAPES: readonly [label: string, answer: unknown, says: readonly string[]]
     ['accepted null', REFUSED, 'accepted null'],
   ],
   [
+    'accepted and rejected, apart, and one on neither list',
+    { accepted: [ANN.to], rejected: [BEN.to] },
+    ['accepted null', REFUSED, DOUBT],
+  ],
+  [
+    'one that is on both lists',
+    { accepted: [ANN.to, BEN.to, CAT.to], rejected: [BEN.to] },
+    ['accepted null', DENIED, 'accepted null'],
+  ],
+  ['only the accepted', { id: 'm', accepted: [ANN.to, { to: BEN.to }] }, ['accepted m', 'accepted m', DOUBT]],
+  [
     'a list of messages, and the refused apart',
     { messages: [{ to: ANN.to, id: '1' }], failedRecipients: [{ to: BEN.to, reason: 'Unknown.' }] },
     ['accepted 1', REFUSED, DOUBT],

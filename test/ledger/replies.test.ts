@@ -60,6 +60,7 @@ describe('the message that a reply answers', () => {
       reply('without a time', { from: keyOf(1), atMs: null }),
       reply('of no recipient', { from: '+447700999999' }),
       reply('before all: the clock is wrong', { atMs: NOON - 60 * MINUTE }),
+      reply('days before all: from an export of older replies', { atMs: NOON - 2 * 24 * 60 * MINUTE }),
     ];
     ledger.events.record(group, facts(NOON + 16 * MINUTE));
     expect(ledger.events.hasUnjoined()).toBe(true);
@@ -74,6 +75,7 @@ describe('the message that a reply answers', () => {
       'third 1/0',
       null,
       'first 0/0',
+      null,
     ]);
     expect(ledger.events.hasUnjoined()).toBe(false);
     expect(ledger.events.answered(ledger.runs()[0] as RunRecord)).toEqual(

@@ -221,7 +221,8 @@ describe('options', () => {
     const env = { ...at(project).env, HANDBILL_LEDGER: 'elsewhere/ledger.db' };
     const options = { ...at(project), env };
     await send('hello', options);
-    expect(await listRuns(at(project))).toEqual([]);
+    // Without it, no run would be listed.
+    expect(await refusal(listRuns(at(project)))).toEqual(['second-ledger', EXIT.refused]);
     expect((await listRuns(options)).map(({ campaign: name }) => name)).toEqual(['hello']);
     expect((await report('hello', options)).ledger).toBe(project.path('elsewhere/ledger.db'));
   });

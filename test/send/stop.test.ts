@@ -338,5 +338,9 @@ it('says in the words of the API why it refuses the key, and that an answer brok
   const cut = stopWith().stop;
   const broken = { reason: 'unrecognised', halt: 'not-the-api', error: 'UND_ERR_SOCKET: other side closed' } as const;
   cut.note(verdict('in-doubt', broken), { line: 8, status: 201 });
-  expect(cut.halt?.message).toBe('The answer broke off before its end (unrecognised). The answer was to people.csv:8.');
+  expect(cut.halt?.message).toBe('The answer broke off (unrecognised). The answer was to people.csv:8.');
+  const packed = stopWith().stop;
+  const unread = 'HANDBILL_ENCODED_BODY: The answer is compressed, which was not asked for.';
+  packed.note(verdict('in-doubt', { ...broken, error: unread }), { line: 8, status: 200 });
+  expect(packed.halt?.message).toBe('The answer could not be read (unrecognised). The answer was to people.csv:8.');
 });
