@@ -87,7 +87,7 @@ function asObjects(text: string): string {
     (_, all: string | undefined, names: string | undefined, path: string) =>
       [all ?? [], names === undefined ? [] : `{${names.replaceAll(' as ', ': ')}}`]
         .flat()
-        .map((target) => `var ${target} = ${objectOf(path)};`)
+        .map((target) => `const ${target} = ${objectOf(path)};`)
         .join('\n'),
   );
   if (/ (?:from|import) "node:/.test(objects)) throw new Error('A module of Node is imported in an unknown form.');
