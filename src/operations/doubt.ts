@@ -442,7 +442,7 @@ export const DOUBT_FIELDS = [
  */
 export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
   const options = withDefaults(given);
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   using ledger = ledgerHere(reading, options);
   const runs = runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading));
   return runs.flatMap((run) => [...doubtsOf(ledger, run, reading.project, options.resolved === true)].flat());

@@ -68,7 +68,7 @@ export interface ErasedPerson {
  */
 export async function erasePerson(address: string, options: ErasePersonOptions = {}): Promise<ErasedPerson> {
   const resolved = withDefaults(options);
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
   const [named] = readEach([keyed ?? address], countryOf(reading));

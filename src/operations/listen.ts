@@ -73,7 +73,7 @@ export interface Listening extends AsyncDisposable {
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
   const asked = withDefaults(options, LISTEN);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
-  const reading = await projectHere(asked);
+  const reading = projectHere(asked);
   const { project } = reading;
   const { path, replies } = project.webhook;
   const environment =

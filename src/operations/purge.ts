@@ -100,10 +100,10 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const options = withDefaults(given);
   // Without a limit, everything would be old enough or nothing: neither is a default.
   checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, PURGE);
-  const { project, place } = await projectHere(options);
+  const { project, place } = projectHere(options);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
-  const inProject = options.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const inProject = options.campaign === undefined ? [] : campaignNames(place, join(place.root, 'campaign.yaml'));
   const limits = {
     beforeMs: options.now() - options.olderThanMs,
     environment: options.environment ?? null,

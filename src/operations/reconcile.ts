@@ -105,13 +105,13 @@ export interface TakenFiles extends ReconcileResult {
 export async function takeFiles(files: readonly string[], given: ReconcileOptions & { readonly meter?: Meter }) {
   const options = withDefaults(given);
   const { now, dryRun = false, cwd } = options;
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   const environment = environmentFor(reading, options.environment);
   if (dryRun && files.includes(API)) {
     const hint = 'Leave --dry-run out: what is fetched sends nothing.';
     throw refuse(problem('usage', 'A dry run asks no API: some give each event only once.', { hint }));
   }
-  const found = await findFiles(
+  const found = findFiles(
     files.filter((file) => file !== API),
     cwd,
   );
@@ -131,7 +131,7 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   }
 }
 
-async function findFiles(written: readonly string[], cwd: string) {
+function findFiles(written: readonly string[], cwd: string) {
   const found: { readonly path: string | null; readonly name: string }[] = [];
   const faults: Diagnostic[] = [];
   for (const file of written) {
@@ -140,7 +140,7 @@ async function findFiles(written: readonly string[], cwd: string) {
       found.push({ path: null, name: 'standard input' });
       continue;
     }
-    const at = await findFileAnywhere(cwd, file);
+    const at = findFileAnywhere(cwd, file);
     if ('path' in at) found.push({ path: at.path, name: displayPath(at.path, cwd) });
     else {
       const { code, message, hint } = at.fault;

@@ -167,7 +167,7 @@ export async function* outcomes(
 
 /** Replies are joined to messages before a run is shown. */
 async function projectWithReplies(options: ResolvedOptions) {
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   await joinRepliesOf(reading, options);
   return reading;
 }
@@ -218,7 +218,7 @@ export async function openSummary(
       colour: context.colour.out,
       width: context.tableWidth ?? context.width,
       referenceOf: referencesOf(run, project),
-      currency: (await readPriceList(project)).prices?.currency ?? null,
+      currency: readPriceList(project).prices?.currency ?? null,
       formats: createFormats(project.locale, project.timeZone),
       campaignFile: await named(),
       ...(takesPlans(run, project) ? { planPath: PLAN_FILE } : {}),
@@ -369,7 +369,7 @@ export async function nameInLedger(
 ): Promise<string | null> {
   if (named === null) return null;
   const { campaignNames } = await import('../campaign/find.ts');
-  const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const all = campaignNames(place, join(place.root, 'campaign.yaml'));
   const own = all.find(({ name }) => name === named);
   return ledger.campaigns().find(({ id }) => id === own?.id)?.name ?? named;
 }
@@ -408,7 +408,7 @@ export interface ListRunsOptions extends ProjectOptions {
  */
 export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
   const resolved = withDefaults(options);
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : summaries(ledger, options.commit);
 }
@@ -485,7 +485,7 @@ export async function sentCampaign(
   // A test has neither the variants nor the fallbacks of its campaign.
   const named = async (): Promise<SentAs> => {
     const { findCampaign } = await import('../campaign/find.ts');
-    const found = await findCampaign(run.name, cwd);
+    const found = findCampaign(run.name, cwd);
     const campaign = 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
     const { given } = run.inputs.find(({ role }) => role === 'recipients') ?? {};
     if (given === undefined) return campaign;

@@ -97,12 +97,12 @@ function configureResolve(command: Command, context: CommandContext): void {
     ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
   ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
-    const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+    const { timeZone } = projectHere(optionsHere(context, given.ledger)).project;
     const result = await recordVerdict(named, {
       ...given,
       ...optionsHere(context, given.ledger),
       verdict: verdictOf(given),
-      names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
+      names: [...(given.key ?? []).map((name) => ({ name })), ...namesIn(given.from, context.cwd)],
       by: given.by ?? userHere(),
       confirm: async (question) => {
         if (given.yes !== true || !quiet) context.err(stating(question, context.width, timeZone));
@@ -125,9 +125,9 @@ function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'res
 const MOST_BYTES = 64 << 20;
 
 /** One name a line, also as a column cut out of a CSV of handbill; skips blank lines. */
-async function namesIn(file: string | undefined, cwd: string): Promise<readonly Named[]> {
+function namesIn(file: string | undefined, cwd: string): readonly Named[] {
   if (file === undefined) return [];
-  const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);
+  const decoded = decodeUtf8(readNamedFile(cwd, file, MOST_BYTES), file);
   if ('problem' in decoded) throw refuse(decoded.problem);
   const names = decoded.text.split(/\r\n|\n|\r/).map((line, index) => {
     const text = line.trim();

@@ -47,7 +47,7 @@ async function run(address: string, flags: PersonFlags, context: CommandContext)
   }
   const found = await person(address, optionsHere(context, flags.ledger));
   if (flags.format === 'json') return await context.out(`${jsonText({ version: 1, ...found }, 2)}\n`);
-  const { timeZone } = (await projectHere(optionsHere(context, flags.ledger))).project;
+  const { timeZone } = projectHere(optionsHere(context, flags.ledger)).project;
   await context.out(asText(found, proseWidth(context.width), createFormats(null, timeZone)));
 }
 

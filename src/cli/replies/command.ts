@@ -89,7 +89,7 @@ function configureList(command: Command, context: CommandContext): void {
 }
 
 async function shownOf(given: Pick<ReviewFlags, 'full' | 'ledger'>, context: CommandContext) {
-  const { timeZone } = (await projectHere(optionsHere(context, given.ledger))).project;
+  const { timeZone } = projectHere(optionsHere(context, given.ledger)).project;
   return { full: given.full === true, width: context.tableWidth ?? context.width, timeZone };
 }
 

@@ -27,7 +27,7 @@ export function configure(command: Command, context: CommandContext): void {
     // `runs` and `doubt` use this module too, and print no report.
     const { checkOptions, printReport } = await import('./print.ts');
     checkOptions(options);
-    const reading = await projectHere(optionsHere(context, flags.ledger));
+    const reading = projectHere(optionsHere(context, flags.ledger));
     await joinRepliesOf(reading, context);
     using ledger = ledgerHere(reading, context);
     const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));

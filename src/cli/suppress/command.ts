@@ -142,10 +142,10 @@ function plural(count: number): string {
 }
 
 async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
-  const reading = await projectHere(optionsHere(context, given.ledger));
+  const reading = projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
-  const { unreachable: rule } = await findSuppressions(null, reading, context.cwd);
+  const { unreachable: rule } = findSuppressions(null, reading, context.cwd);
   const failing = ledger === null ? [] : unreachableIn(reading.project, rule, ledger, context.now());
   const text = {
     text: () => asTables(lists, failing, given.full === true, context.tableWidth ?? context.width),
