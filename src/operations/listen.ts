@@ -226,7 +226,7 @@ const SETTLE_SHARE = 20;
  * full, senders are asked to retry, and the next group is recorded. After any other failure nothing more is written.
  */
 export function recorderOf(
-  ledger: Pick<Ledger, 'events'>,
+  ledger: Ledger,
   { now, startLifts, stopEnds, isAddress, alsoIn = () => [], onRecorded, log }: RecorderFacts,
 ) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();

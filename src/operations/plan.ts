@@ -230,11 +230,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
 }
 
 /** The newest occurrence before this one, without tests, and which inputs differ now. Null: there was none. */
-function lastTime(
-  ledger: Pick<Ledger, 'runsOf' | 'counts'>,
-  identity: RunIdentity,
-  inputs: readonly InputFile[],
-): string | null {
+function lastTime(ledger: Ledger, identity: RunIdentity, inputs: readonly InputFile[]): string | null {
   const runs = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
   const last = runs.findLast(({ occurrence }) => !isTest(occurrence));
   if (last === undefined) return null;

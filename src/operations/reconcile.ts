@@ -280,7 +280,7 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;
 
 /** Warnings about opt-outs whose message was not found: they suppress no recipient. */
-function stillUnassigned(all: readonly Unassigned[], ledger: Pick<Ledger, 'events'>, country: string | null) {
+function stillUnassigned(all: readonly Unassigned[], ledger: Ledger, country: string | null) {
   if (all.length === 0) return [];
   const nameOf = (sender: string, replyId: string | null): string => JSON.stringify([sender, replyId]);
   const open = new Set(ledger.events.unjoinedOptOuts().map(({ sender, replyId }) => nameOf(sender, replyId)));
@@ -355,7 +355,7 @@ const RECENT_MS = 7 * 24 * 3_600_000;
 
 /** The runs of the last week whose fallbacks wait, oldest first. For each run with a fallback this scans the list. */
 async function dueFallbacks(
-  ledger: Pick<Ledger, 'events' | 'runs'>,
+  ledger: Ledger,
   project: Project,
   { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
 ): Promise<TakenFiles['fallbacksDue']> {

@@ -114,7 +114,7 @@ export async function readReplies<T>(
 }
 
 function* repliesIn(
-  ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
+  ledger: Ledger,
   { campaign, meanings, sinceMs, questions = false }: RepliesOptions,
   rules: Pick<ReplyRules, 'stopEnds'>,
 ): Generator<readonly ReceivedReply[]> {

@@ -253,7 +253,7 @@ interface RowUses {
 
 /** In list order. */
 export function* rowsOf(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
+  ledger: Ledger,
   run: RunRecord,
   filter: RowFilter,
   { unmatched, referenceOf = () => null }: RowUses = {},
@@ -270,11 +270,7 @@ export function* rowsOf(
 }
 
 /** Adds earlier messages, of the few recipients that have any. */
-export function earlierJoiner(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
-  run: RunRecord,
-  referenceOf: ReferenceOf,
-) {
+export function earlierJoiner(ledger: Ledger, run: RunRecord, referenceOf: ReferenceOf) {
   let known: ReturnType<Ledger['earlier']> | null = null;
   const stored = createReferences(run);
   const earlierOf = ({ key, resend = 0 }: Outcome): readonly EarlierMessage[] => {
@@ -307,7 +303,7 @@ export function earlierJoiner(
 
 /** All recipients with their delivery reports and replies, counted as they are read. */
 export function countedRows(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
+  ledger: Ledger,
   run: RunRecord,
   referenceOf: ReferenceOf,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => Feedback } {
@@ -340,7 +336,7 @@ export function checkInputs({ id, versions }: RunRecord, wanted: readonly string
 }
 
 /** By id, or the newest of a campaign or of all; only an id names a test. Throws exit 2 (`run-not-found`). */
-export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): RunRecord {
+export function findRun(ledger: Ledger, named: string | null): RunRecord {
   const found = meantBy(named, named === null ? ledger.runs() : ledger.runById(named))[0];
   if (found !== undefined) return found;
   if (named === null) {
@@ -363,7 +359,7 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
  */
 export async function nameInLedger(
   named: string | null,
-  ledger: Pick<Ledger, 'campaigns'>,
+  ledger: Ledger,
   // As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have.
   { place }: { readonly place: { readonly root: string; readonly file: string | null; readonly isMarked: boolean } },
 ): Promise<string | null> {
@@ -414,10 +410,7 @@ export async function listRuns(options: ListRunsOptions = {}): Promise<readonly 
 }
 
 /** `commit`: only runs with a start from a commit whose hash begins so. Throws exit 2 if no hash can begin so. */
-export function summaries(
-  ledger: Pick<Ledger, 'changed' | 'hold' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
-  commit?: string,
-): readonly Report[] {
+export function summaries(ledger: Ledger, commit?: string): readonly Report[] {
   const prefix = commit?.toLowerCase() ?? '';
   if (commit !== undefined && !/^[0-9a-f]{4,64}$/.test(prefix)) {
     const hint = 'Write 4 or more digits of the hash, as `git log --oneline` shows them.';
@@ -432,11 +425,7 @@ export function summaries(
 }
 
 /** When runs in progress will be done at the pace of their last minute, by id, in ms since 1970. */
-export function expectedEnds(
-  ledger: Pick<Ledger, 'runById' | 'triedSince'>,
-  reports: readonly Report[],
-  nowMs: number,
-): ReadonlyMap<string, number> {
+export function expectedEnds(ledger: Ledger, reports: readonly Report[], nowMs: number): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const report of reports.filter(({ state }) => state === 'running')) {
     const [run] = ledger.runById(report.run);

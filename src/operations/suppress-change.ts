@@ -263,7 +263,7 @@ async function check(source: SuppressionSource, hasher: HasherReading) {
 }
 
 /** Throws exit 2 where the ledger has hashes of another key; null: there are no hashes to add. */
-export function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
+export function refuseOtherKey(ledger: Ledger, keyId: string | null): void {
   const known = ledger.hashKeyId();
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
 }
