@@ -39,7 +39,7 @@ export async function signBytes(bytes: Uint8Array, key: string, options: SignOpt
       timeoutMs: TIMEOUT_MS,
       ...(options.interactive && options.onSaid !== undefined ? { onSaid: options.onSaid } : {}),
     });
-    const read = await readSmallFile(join(folder, 'plan.sig'), MAX_SIGNATURE_LENGTH);
+    const read = readSmallFile(join(folder, 'plan.sig'), MAX_SIGNATURE_LENGTH);
     if (!answer.ok || 'fault' in read) throw notSigned(key, answer.said, options.interactive);
     const signature = readSignature(new TextDecoder().decode(read.bytes));
     if ('problem' in signature) throw notSigned(key, `the signature ${signature.problem}`, true);

@@ -93,8 +93,8 @@ export async function readSigners(source: SignerSource): Promise<{
 }> {
   if ('signers' in source) return { signers: source.signers, diagnostics: [] };
   const { file } = source;
-  const found = await findFileAnywhere('/', file);
-  const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_BYTES, file);
+  const found = findFileAnywhere('/', file);
+  const read = 'fault' in found ? found : readSmallFile(found.path, MAX_BYTES, file);
   if ('fault' in read) {
     const { code, message, hint } = read.fault;
     const place = { at: { file }, ...source.where };

@@ -1,9 +1,9 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import { repositoryOf } from '../util/git.ts';
 import { valueAt } from '../util/json.ts';
-import { displayPath, findFileAnywhere, isInside, readSmallFile } from '../util/paths.ts';
+import { displayPath, findFileAnywhere, isInside, readSmallFile, realPath } from '../util/paths.ts';
 import { maskNumbers } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { listWithOr, shortened } from '../util/words.ts';
@@ -33,24 +33,24 @@ type Finding = FoundCampaign | { readonly problem: Diagnostic };
  * name with two matches: the wrong one may be to thousands of people.
  * @param known - the project, if known
  */
-export async function findCampaign(target: string, cwd: string, known?: ProjectPlace): Promise<Finding> {
+export function findCampaign(target: string, cwd: string, known?: ProjectPlace): Finding {
   if (target === '' || target.includes('\0'))
     return notFound(target, [], 'Name a campaign file, a folder or a campaign.');
   const path = resolve(cwd, target);
-  const kind = await kindOf(path);
+  const kind = kindOf(path);
   const file = kind === 'folder' ? join(path, CAMPAIGN_FILE) : path;
-  const isThere = kind === 'file' || (kind === 'folder' && (await kindOf(file)) !== null);
+  const isThere = kind === 'file' || (kind === 'folder' && kindOf(file) !== null);
   if (/[/\\]|^\.{1,2}$/.test(target)) {
-    if (isThere) return await regular(file, target);
+    if (isThere) return regular(file, target);
     if (kind === 'folder') return notFound(target, [], NO_FILE);
-    const found = await findFileAnywhere(cwd, target);
+    const found = findFileAnywhere(cwd, target);
     return notFound(target, [], ('fault' in found ? found.fault.hint : undefined) ?? NONE);
   }
-  const { files: folders, names } = await inCampaignsFolders(target, cwd);
-  const { named, siblings, root, problem: unclear } = await inProject(target, cwd, known);
+  const { files: folders, names } = inCampaignsFolders(target, cwd);
+  const { named, siblings, root, problem: unclear } = inProject(target, cwd, known);
   const all = new Map<string, string>();
   for (const one of [...(isThere ? [file] : []), ...folders, ...named]) {
-    const real = await realpath(one).catch(() => one);
+    const real = realPath(one) ?? one;
     if (!all.has(real)) all.set(real, one);
   }
   // A folder above may be of another project: ignore it where this project has a match.
@@ -62,7 +62,7 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
     const hint = 'Name the file that you mean.';
     return { problem: problem('campaign-ambiguous', `"${target}" may mean ${names}.`, { hint }) };
   }
-  if (only !== undefined) return { ...(await regular(only, target)), ...(siblings === null ? {} : { siblings }) };
+  if (only !== undefined) return { ...regular(only, target), ...(siblings === null ? {} : { siblings }) };
   if (unclear !== null) return { problem: unclear };
   const here = [...new Set([...names, ...(siblings ?? []).map(({ name }) => name)])];
   if (kind === 'folder') return notFound(target, here, NO_FILE);
@@ -70,20 +70,20 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
 }
 
 /** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were searched. */
-async function inCampaignsFolders(target: string, cwd: string) {
+function inCampaignsFolders(target: string, cwd: string) {
   const names: string[] = [];
-  for (const folder of await foldersUpwards(await realpath(cwd))) {
+  for (const folder of foldersUpwards(realpathSync.native(cwd))) {
     const file = join(folder, CAMPAIGNS_FOLDER, target, CAMPAIGN_FILE);
-    if ((await kindOf(file)) !== null) return { files: [file], names };
-    names.push(...(await namesIn(join(folder, CAMPAIGNS_FOLDER))));
+    if (kindOf(file) !== null) return { files: [file], names };
+    names.push(...namesIn(join(folder, CAMPAIGNS_FOLDER)));
   }
   return { files: [], names };
 }
 
-async function inProject(target: string, cwd: string, known: ProjectPlace | undefined) {
+function inProject(target: string, cwd: string, known: ProjectPlace | undefined) {
   try {
-    const place = known ?? (await findProject(cwd));
-    const all = await campaignNames(place, null);
+    const place = known ?? findProject(cwd);
+    const all = campaignNames(place, null);
     const named = all.filter(({ name }) => name === target).map(({ file }) => file);
     const root = place.isMarked ? place.root : null;
     return { named, siblings: place.file === null ? null : all, root, problem: null };
@@ -102,19 +102,19 @@ function notFound(target: string, known: readonly string[], otherwise: string): 
   return { problem: problem('campaign-not-found', `There is no campaign "${maskNumbers(name)}".`, { hint }) };
 }
 
-async function regular(path: string, target: string): Promise<Finding> {
+function regular(path: string, target: string): Finding {
   if (/\.(?:csv|tsv|xlsx?|ods)$/i.test(path)) {
     const hint = 'Name the campaign, and set `recipients` in it to the list, or add --recipients FILE.';
     const message = 'This is a list; the campaign is a YAML file.';
     return { problem: problem('campaign-not-found', message, { at: { file: target }, hint }) };
   }
-  const found = await findFileAnywhere(dirname(path), path);
+  const found = findFileAnywhere(dirname(path), path);
   return 'path' in found ? { path: found.path, named: path } : { problem: { ...found.fault, at: { file: target } } };
 }
 
 /** The folder and its parents, up to the root of the git repository; without one, all. */
-async function foldersUpwards(cwd: string): Promise<readonly string[]> {
-  const repository = await repositoryOf(cwd);
+function foldersUpwards(cwd: string): readonly string[] {
+  const repository = repositoryOf(cwd);
   const folders = [cwd];
   for (let folder = cwd; folder !== repository && dirname(folder) !== folder; ) {
     folder = dirname(folder);
@@ -123,43 +123,42 @@ async function foldersUpwards(cwd: string): Promise<readonly string[]> {
   return folders;
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  const names = (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const checks = names.map(async (name) => ((await kindOf(join(folder, name, CAMPAIGN_FILE))) === null ? [] : [name]));
-  return (await Promise.all(checks)).flat();
+function namesIn(folder: string): readonly string[] {
+  const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => name).filter((name) => kindOf(join(folder, name, CAMPAIGN_FILE)) !== null);
 }
 
 /**
  * The campaign files of the paths, sorted; default: every `campaigns/**\/campaign.yaml` below `cwd`. In a folder it
  * takes files that look like campaigns, else every YAML file: a user who names it wants its files checked.
  */
-export async function findCampaigns(paths: readonly string[], cwd: string) {
+export function findCampaigns(paths: readonly string[], cwd: string) {
   const files = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   if (paths.length === 0) {
-    for (const file of await yamlFilesBelow(resolve(cwd))) {
+    for (const file of yamlFilesBelow(resolve(cwd))) {
       const parts = file.slice(resolve(cwd).length).split(/[/\\]/);
       if (parts.includes(CAMPAIGNS_FOLDER) && parts.at(-1) === CAMPAIGN_FILE) files.add(file);
     }
   }
   for (const path of paths) {
     const full = resolve(cwd, path);
-    const kind = path.includes('\0') ? null : await kindOf(full);
-    const found = kind === 'file' ? null : await findCampaign(path, cwd);
+    const kind = path.includes('\0') ? null : kindOf(full);
+    const found = kind === 'file' ? null : findCampaign(path, cwd);
     if (found !== null && 'problem' in found && (kind === null || found.problem.code === 'campaign-ambiguous')) {
       diagnostics.push(found.problem);
-    } else if (kind === 'folder') for (const file of await campaignsBelow(full)) files.add(file);
+    } else if (kind === 'folder') for (const file of campaignsBelow(full)) files.add(file);
     else files.add(found !== null && 'named' in found ? found.named : full);
   }
   return { files: [...files].sort(), diagnostics };
 }
 
 /** The YAML files below a folder that look like campaigns, else all. */
-async function campaignsBelow(folder: string): Promise<readonly string[]> {
-  const all = (await yamlFilesBelow(folder)).filter((file) => !file.endsWith(`/${PROJECT_FILE}`));
+function campaignsBelow(folder: string): readonly string[] {
+  const all = yamlFilesBelow(folder).filter((file) => !file.endsWith(`/${PROJECT_FILE}`));
   const campaigns: string[] = [];
   for (const file of all) {
-    if (file.endsWith(`/${CAMPAIGN_FILE}`) || (await peek(file)) !== null) campaigns.push(file);
+    if (file.endsWith(`/${CAMPAIGN_FILE}`) || peek(file) !== null) campaigns.push(file);
   }
   return campaigns.length > 0 ? campaigns : all;
 }
@@ -175,25 +174,25 @@ export interface NamedCampaign {
  * repository), `campaigns/` and the folders around the campaign.
  * @param file - real path of a campaign file; null: only `campaigns/`
  */
-export async function campaignNames(project: ProjectPlace, file: string | null): Promise<readonly NamedCampaign[]> {
+export function campaignNames(project: ProjectPlace, file: string | null): readonly NamedCampaign[] {
   const { root } = project;
   const folders = [project.file === null ? join(root, CAMPAIGNS_FOLDER) : root];
   if (project.file === null && file !== null) {
     const folder = dirname(dirname(file));
     folders.push(isInside(root, folder) && folder !== root ? folder : dirname(file));
   }
-  const files = new Set((await Promise.all(folders.map(yamlFilesBelow))).flat());
+  const files = new Set(folders.flatMap(yamlFilesBelow));
   const named: NamedCampaign[] = [];
   for (const path of files) {
-    const found = await peek(path);
-    if (found !== null) named.push({ ...found, file: await realpath(path) });
+    const found = peek(path);
+    if (found !== null) named.push({ ...found, file: realpathSync.native(path) });
   }
   return named;
 }
 
 /** The name and id in a campaign file, without parsing all of it; null where it does not look like a campaign. */
-export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'id'> | null> {
-  const read = await readSmallFile(path, MAX_YAML_BYTES);
+export function peek(path: string): Pick<NamedCampaign, 'name' | 'id'> | null {
+  const read = readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const text = Buffer.from(read.bytes).toString('utf8');
   if (/^\s*\{/.test(text)) {

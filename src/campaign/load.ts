@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
 import type { Campaign, FollowUp, InputFile } from '../model.ts';
 import { valueAt } from '../util/json.ts';
-import { displayPath, fromRoot, listFolders, readSmallFile, type SmallFile } from '../util/paths.ts';
+import { displayPath, fromRoot, listFolders, readSmallFile, realPath, type SmallFile } from '../util/paths.ts';
 import { isSlipOf } from '../util/suggest.ts';
 import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
-import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
+import { findProject, ifClear, otherProject, type ProjectPlace, projectOf } from './place.ts';
 import { type ProjectReading, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { readSources } from './sources.ts';
@@ -38,7 +38,7 @@ export interface ReadOptions extends ReadProjectOptions {
   /** The campaign file, if it was read already. */
   readonly read?: SmallFile;
   /** The projects read so far, by root, for commands that read many campaigns with the same options. */
-  readonly projects?: Map<string, Promise<ProjectReading>>;
+  readonly projects?: Map<string, ProjectReading>;
 }
 
 interface CampaignReading {
@@ -57,8 +57,8 @@ interface CampaignReading {
  * @param target - a campaign file, a folder with a campaign.yaml, or a name (see `findCampaign`)
  */
 export async function readCampaign(target: string, options: ReadOptions): Promise<CampaignReading> {
-  const cwd = await realpath(options.cwd);
-  const found = await findCampaign(target, cwd, options.place);
+  const cwd = realpathSync.native(options.cwd);
+  const found = findCampaign(target, cwd, options.place);
   if ('problem' in found) return { ...NOTHING, diagnostics: [found.problem], file: null };
   const file = displayPath(found.named, cwd);
   const read = await readFound(found, file, { ...options, cwd }).catch((error: unknown) => {
@@ -89,14 +89,13 @@ type Reading = Omit<CampaignReading, 'file'>;
 
 async function readFound(found: FoundCampaign, file: string, options: ReadOptions): Promise<Reading> {
   const folder = dirname(found.path);
-  const place = options.place ?? (await projectOf(options.cwd, found));
-  const other = await otherProject(place, found, options.cwd);
+  const place = options.place ?? projectOf(options.cwd, found);
+  const other = otherProject(place, found, options.cwd);
   if (other !== null) return { ...NOTHING, diagnostics: [other] };
   const { root } = place;
-  const reading = options.projects?.get(root) ?? readProject(place, options);
-  options.projects?.set(root, reading);
-  const project = await reading;
-  const read = options.read ?? (await readSmallFile(found.path, MAX_YAML_BYTES, file));
+  const project = options.projects?.get(root) ?? readProject(place, options);
+  options.projects?.set(root, project);
+  const read = options.read ?? readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) {
     return { ...NOTHING, diagnostics: [{ ...read.fault, at: { file } }, ...project.diagnostics] };
   }
@@ -107,7 +106,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const merged = mergeDefaults(checked.value, project.written, { campaign: checked.yaml, project: project.yaml });
   const shared = project.written.partials;
   const folders = listFolders(options.env ?? {});
-  const sources = await readSources(merged, {
+  const sources = readSources(merged, {
     root,
     path: found.path,
     file,
@@ -127,8 +126,8 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     file: fromRoot(root, found.path),
     sha256: hash('sha256', read.bytes, 'hex'),
   };
-  const lists = await findSuppressions({ written: checked.value, yaml: checked.yaml, folder }, project, options.cwd);
-  const siblings = options.siblings ?? found.siblings ?? (await campaignNames(place, found.path));
+  const lists = findSuppressions({ written: checked.value, yaml: checked.yaml, folder }, project, options.cwd);
+  const siblings = options.siblings ?? found.siblings ?? campaignNames(place, found.path);
   const { campaign, diagnostics } = await normalizeCampaign({
     merged,
     sources,
@@ -142,7 +141,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     isExcused: (pointer) => checked.reported.has(pointer),
   });
   const twin = twinOf(found, checked.value, yaml, siblings, options.cwd);
-  const circle = campaign?.after == null ? [] : await circleOf(campaign.name, campaign.after, siblings);
+  const circle = campaign?.after == null ? [] : circleOf(campaign.name, campaign.after, siblings);
   const slip =
     merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
   const all = [
@@ -174,9 +173,9 @@ function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Dia
 }
 
 /** Campaigns that follow each other in a circle would never end. */
-async function circleOf(own: string, after: FollowUp, siblings: readonly NamedCampaign[]) {
+function circleOf(own: string, after: FollowUp, siblings: readonly NamedCampaign[]) {
   const chain = [own];
-  for (let next: string | null = after.campaign; next !== null; next = await followedIn(next, siblings)) {
+  for (let next: string | null = after.campaign; next !== null; next = followedIn(next, siblings)) {
     if (next !== own && chain.includes(next)) return [];
     chain.push(next);
     if (next !== own) continue;
@@ -186,9 +185,9 @@ async function circleOf(own: string, after: FollowUp, siblings: readonly NamedCa
   return [];
 }
 
-async function followedIn(name: string, siblings: readonly NamedCampaign[]): Promise<string | null> {
+function followedIn(name: string, siblings: readonly NamedCampaign[]): string | null {
   const file = siblings.find((one) => one.name === name)?.file;
-  const read = file === undefined ? null : await readSmallFile(file, MAX_YAML_BYTES);
+  const read = file === undefined ? null : readSmallFile(file, MAX_YAML_BYTES);
   if (file === undefined || read === null || 'fault' in read) return null;
   const after = valueAt(readYaml(read.bytes, file).yaml?.value, '/after/campaign');
   return typeof after === 'string' ? after : null;
@@ -220,28 +219,21 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
 }
 
-export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings' | 'projects'>>;
+export type Projects = (file: string) => Pick<ReadOptions, 'place' | 'siblings' | 'projects'>;
 
-export async function projectsFrom(cwd: string): Promise<Projects> {
-  const here = await findProject(cwd).catch(nothing);
+export function projectsFrom(cwd: string): Projects {
+  const here = ifClear(() => findProject(cwd));
   const siblings = new Map<string, readonly NamedCampaign[]>();
-  const projects = new Map<string, Promise<ProjectReading>>();
-  return async (named) => {
-    const place = here?.isMarked
-      ? here
-      : await realpath(named)
-          .then((path) => projectOf(cwd, { path, named }))
-          .catch(nothing);
+  const projects = new Map<string, ProjectReading>();
+  return (named) => {
+    const path = realPath(named);
+    const there = (): ProjectPlace | null => (path === null ? null : ifClear(() => projectOf(cwd, { path, named })));
+    const place = here?.isMarked === true ? here : there();
     if (place === null) return {};
     // Without a handbill.yaml, each file has different siblings.
     if (place.file === null) return { place, projects };
-    const known = siblings.get(place.root) ?? (await campaignNames(place, null));
+    const known = siblings.get(place.root) ?? campaignNames(place, null);
     siblings.set(place.root, known);
     return { place, siblings: known, projects };
   };
-}
-
-/** Reading the campaign reports the fault. */
-function nothing(): null {
-  return null;
 }

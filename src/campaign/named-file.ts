@@ -22,15 +22,16 @@ interface Naming {
  * Finds a file that a campaign or handbill.yaml names: a list, prices, a suppression list, or a text. Returns the real path,
  * and the path in messages.
  */
-export async function findNamedFile(
+export function findNamedFile(
   written: string,
   { root, folder, cwd, where, outside }: Naming,
-): Promise<{ readonly path: string; readonly file: string } | { readonly problem: Diagnostic }> {
-  const found = await (outside === undefined
-    ? findFileInside(root, folder, written)
-    : outside === 'anywhere'
-      ? findFileAnywhere(folder, written)
-      : findListFile(root, folder, written, outside));
+): { readonly path: string; readonly file: string } | { readonly problem: Diagnostic } {
+  const found =
+    outside === undefined
+      ? findFileInside(root, folder, written)
+      : outside === 'anywhere'
+        ? findFileAnywhere(folder, written)
+        : findListFile(root, folder, written, outside);
   if ('fault' in found) return { problem: { ...found.fault, ...where } };
   return { path: found.path, file: displayPath(found.path, cwd) };
 }
@@ -40,18 +41,17 @@ export async function findNamedFile(
  * removes one newline at the end, which editors add and users do not mean to send. The SHA-256 is of the bytes on disk; a
  * problem has a path if the file exists.
  */
-export async function readNamedText(
+export function readNamedText(
   written: string,
   naming: Naming,
   mostBytes: number = MAX_TEMPLATE_BYTES,
-): Promise<
+):
   | { readonly path: string; readonly source: SourceText; readonly sha256: string }
-  | { readonly path?: string; readonly problem: Diagnostic }
-> {
-  const found = await findNamedFile(written, naming);
+  | { readonly path?: string; readonly problem: Diagnostic } {
+  const found = findNamedFile(written, naming);
   if ('problem' in found) return found;
   const { path, file } = found;
-  const read = await readSmallFile(path, mostBytes, file);
+  const read = readSmallFile(path, mostBytes, file);
   if ('fault' in read) return { path, problem: { ...read.fault, ...naming.where } };
   const decoded = decodeUtf8(read.bytes, file);
   if ('problem' in decoded) return { path, ...decoded };

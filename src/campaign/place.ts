@@ -1,5 +1,4 @@
-import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
@@ -14,7 +13,7 @@ import {
   readLedgerName,
   SHARED_MARKER,
 } from '../util/ledger-address.ts';
-import { displayPath, isInside, placeInside, realPlace } from '../util/paths.ts';
+import { displayPath, exists, isInside, placeInside, realPlace } from '../util/paths.ts';
 import { grants } from '../util/platform.ts';
 import { listWithAnd } from '../util/words.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -41,16 +40,16 @@ export interface ProjectPlace {
  * belong to this user: the outermost handbill.yaml, else the nearest folder with a ledger, else this folder.
  * @throws HandbillError exit 2 (`other-project`): several projects are below the root of the repository
  */
-export async function findProject(folder: string): Promise<ProjectPlace> {
-  const here = await realpath(folder);
-  const { folders, repository } = await treeAbove(here);
-  const outermost = (await withEntry(folders, PROJECT_FILE)).at(-1);
+export function findProject(folder: string): ProjectPlace {
+  const here = realpathSync.native(folder);
+  const { folders, repository } = treeAbove(here);
+  const outermost = folders.findLast((one) => exists(join(one, PROJECT_FILE)));
   if (outermost !== undefined) return projectAt(outermost);
   if (repository === null) {
-    const withLedger = await firstWith(folders, (one) => isLedger(join(one, DEFAULTS.ledger)));
+    const withLedger = folders.find((one) => isLedger(join(one, DEFAULTS.ledger))) ?? null;
     return { root: withLedger ?? here, file: null, isMarked: withLedger !== null };
   }
-  const below = await foldersBelow(repository, (one) => exists(join(one, PROJECT_FILE)));
+  const below = foldersBelow(repository, (one) => exists(join(one, PROJECT_FILE)));
   const [only, another] = below;
   if (only === undefined) return { root: repository, file: null, isMarked: true };
   if (another === undefined) return projectAt(only);
@@ -68,17 +67,24 @@ function projectAt(root: string): ProjectPlace {
  * with an absolute path), the same rule starts at the folder of the campaign.
  * @throws HandbillError exit 2 (`other-project`), as `findProject`
  */
-export async function projectOf(cwd: string, campaign: CampaignPath): Promise<ProjectPlace> {
-  const here = await findProject(cwd).catch((error: unknown) => {
-    if (error instanceof HandbillError) return null;
-    throw error;
-  });
+export function projectOf(cwd: string, campaign: CampaignPath): ProjectPlace {
+  const here = ifClear(() => findProject(cwd));
   if (here?.isMarked === true) return here;
   // Cron starts in the root of the file system, which is no project.
   const isHere = here !== null && dirname(here.root) !== here.root && isInside(here.root, resolve(campaign.named));
   if (isHere && !isInside(here.root, campaign.path)) return here;
-  const there = await findProject(dirname(campaign.path));
+  const there = findProject(dirname(campaign.path));
   return isHere && !there.isMarked ? here : there;
+}
+
+/** Null if there are several projects: reading the campaign reports the fault. */
+export function ifClear(find: () => ProjectPlace): ProjectPlace | null {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof HandbillError) return null;
+    throw error;
+  }
 }
 
 /** The real path of a campaign file, and the path by which it was found. */
@@ -91,11 +97,7 @@ export interface CampaignPath {
  * Why a campaign does not belong to the command's project: it is outside, perhaps behind a link, or another
  * handbill.yaml is between. That file would decide where the key goes, who must approve, and which ledger counts.
  */
-export async function otherProject(
-  { root, file }: ProjectPlace,
-  campaign: CampaignPath,
-  cwd: string,
-): Promise<Diagnostic | null> {
+export function otherProject({ root, file }: ProjectPlace, campaign: CampaignPath, cwd: string): Diagnostic | null {
   const at = { file: displayPath(campaign.named, cwd) };
   const project = displayPath(file ?? root, cwd);
   if (!isInside(root, campaign.path)) {
@@ -106,7 +108,7 @@ export async function otherProject(
   }
   for (let folder = dirname(campaign.path); folder !== root; folder = dirname(folder)) {
     const nearer = join(folder, PROJECT_FILE);
-    if (!(await exists(nearer))) continue;
+    if (!exists(nearer)) continue;
     const message = `The campaign has its own project file, ${displayPath(nearer, cwd)}, inside the project of this command (${project}).`;
     const hint = `A project has one ${PROJECT_FILE}: remove the inner one, or take its settings into the outer one.`;
     return problem('other-project', message, { at, hint });
@@ -115,12 +117,13 @@ export async function otherProject(
 }
 
 /** Folders with a handbill.yaml above a folder, as far as a project extends, and a few levels below. */
-export async function projectsAround(folder: string): Promise<{ above: readonly string[]; below: readonly string[] }> {
+export function projectsAround(folder: string): { above: readonly string[]; below: readonly string[] } {
   let base = folder;
-  while (!(await exists(base))) base = dirname(base);
-  const { folders } = await treeAbove(base);
-  const above = await withEntry(base === folder ? folders.slice(1) : folders, PROJECT_FILE);
-  const below = await foldersBelow(folder, (one) => exists(join(one, PROJECT_FILE)));
+  while (!exists(base)) base = dirname(base);
+  const { folders } = treeAbove(base);
+  const isOne = (one: string): boolean => exists(join(one, PROJECT_FILE));
+  const above = (base === folder ? folders.slice(1) : folders).filter(isOne);
+  const below = foldersBelow(folder, isOne);
   return { above, below };
 }
 
@@ -128,20 +131,20 @@ export async function projectsAround(folder: string): Promise<{ above: readonly 
  * The folders that may decide about a folder, nearest first: up to the root of its repository. Outside git, up to the
  * first one that other users own or may write to, such as `/tmp`: a handbill.yaml there decides where a key goes.
  */
-async function treeAbove(here: string): Promise<{ folders: readonly string[]; repository: string | null }> {
+function treeAbove(here: string): { folders: readonly string[]; repository: string | null } {
   const above: string[] = [here];
   for (let folder = here; dirname(folder) !== folder; ) {
     folder = dirname(folder);
     above.push(folder);
   }
-  const own = await stat(here);
+  const own = statSync(here);
   const mine: string[] = [];
   for (const folder of above) {
-    if (folder !== here && !isTrusted(await stat(folder), own.uid)) break;
+    if (folder !== here && !isTrusted(statSync(folder), own.uid)) break;
     mine.push(folder);
   }
-  const found = await repositoryOf(here);
-  const repository = found !== null && !isOpenToAll(await stat(found)) ? found : mine.find((one) => one === found);
+  const found = repositoryOf(here);
+  const repository = found !== null && !isOpenToAll(statSync(found)) ? found : mine.find((one) => one === found);
   if (repository === undefined) return { folders: mine, repository: null };
   return { folders: above.slice(0, above.indexOf(repository) + 1), repository };
 }
@@ -167,10 +170,10 @@ interface LedgerNames {
  * The real path of a ledger file, relative to the root, or the address of a shared one. Keeps a link in the last part.
  * @returns with a fault, also the ledger without the faulty name
  */
-export async function findLedger(
+export function findLedger(
   root: string,
   { option, written }: LedgerNames,
-): Promise<{ readonly ledger: string; readonly fault: Pick<Diagnostic, 'code' | 'message' | 'hint'> | null }> {
+): { readonly ledger: string; readonly fault: Pick<Diagnostic, 'code' | 'message' | 'hint'> | null } {
   const fallback = join(root, DEFAULTS.ledger);
   const name = readLedgerName(option ?? written ?? DEFAULTS.ledger);
   if (name.kind === 'refused') {
@@ -183,8 +186,8 @@ export async function findLedger(
     const hint = 'Leave it out: it comes from PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER.';
     return { ledger: fallback, fault: { code: 'literal-key', message, hint } };
   }
-  if (option !== null) return { ledger: await realPlace(resolve(root, name.path)), fault: null };
-  const place = await placeInside(root, root, name.path);
+  if (option !== null) return { ledger: realPlace(resolve(root, name.path)), fault: null };
+  const place = placeInside(root, root, name.path);
   if ('path' in place) return { ledger: place.path, fault: null };
   const hint = 'A ledger outside the project is named with --ledger or HANDBILL_LEDGER.';
   return { ledger: fallback, fault: { ...place.fault, hint } };
@@ -199,23 +202,23 @@ export interface LedgerUse {
 }
 
 /** Why the ledger must not be used: it would be a second one, without the recipients of the first. */
-export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {
+export function secondLedger(root: string, ledger: string, use: LedgerUse): Diagnostic | null {
   if (isPostgres(ledger)) return null;
   const { cwd, names, sends, allow } = use;
   const allowed = ALLOWABLE['second-ledger'];
   if (allow.includes('second-ledger')) return null;
-  const isThere = await isLedger(ledger);
+  const isThere = isLedger(ledger);
   const isNamed = names.option !== null;
-  const beside = await entriesOf(dirname(join(root, DEFAULTS.ledger)));
+  const beside = entriesOf(dirname(join(root, DEFAULTS.ledger)));
   if (beside.some(({ name }) => SHARED_MARKER.test(name)) && !(isNamed && isThere && !sends)) {
     const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know its recipients.`;
     const hint = `Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: ${allowed}`;
     return problem('second-ledger', message, { hint });
   }
   if (isThere) return null;
-  const seen = isNamed ? await asSeenFrom(cwd, root, names.option) : null;
-  const own = isNamed ? await ownLedger(root, names.written, ledger) : await lastSentWith(root);
-  const other = seen ?? own ?? (isNamed ? null : await otherLedger(root, ledger));
+  const seen = isNamed ? asSeenFrom(cwd, root, names.option) : null;
+  const own = isNamed ? ownLedger(root, names.written, ledger) : lastSentWith(root);
+  const other = seen ?? own ?? (isNamed ? null : otherLedger(root, ledger));
   if (other === null) return null;
   const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];
   const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
@@ -231,37 +234,41 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
 }
 
 /** The ledger of a relative name, seen from the current folder. */
-async function asSeenFrom(cwd: string, root: string, option: string | null): Promise<string | null> {
+function asSeenFrom(cwd: string, root: string, option: string | null): string | null {
   const name = option === null ? null : readLedgerName(option);
   if (name?.kind !== 'file' || isAbsolute(name.path) || cwd === root) return null;
-  const path = await realPlace(resolve(cwd, name.path));
-  return (await isLedger(path)) ? path : null;
+  const path = realPlace(resolve(cwd, name.path));
+  return isLedger(path) ? path : null;
 }
 
 /** The project's default ledger, if it exists and is another one. Any word may be a name: `true`, `host/database`. */
-export async function ownLedger(root: string, written: string | undefined, but: string): Promise<string | null> {
-  const { ledger } = await findLedger(root, { option: null, written });
-  const isOne = async (path: string): Promise<boolean> => path !== but && !isPostgres(path) && (await isLedger(path));
-  return await firstWith([ledger, join(root, DEFAULTS.ledger)], isOne);
+export function ownLedger(root: string, written: string | undefined, but: string): string | null {
+  const { ledger } = findLedger(root, { option: null, written });
+  const isOne = (path: string): boolean => path !== but && !isPostgres(path) && isLedger(path);
+  return [ledger, join(root, DEFAULTS.ledger)].find(isOne) ?? null;
 }
 
 /** The ledger elsewhere that this project has sent with, if it is still there. */
-async function lastSentWith(root: string): Promise<string | null> {
-  const path = await readFile(join(dirname(join(root, DEFAULTS.ledger)), ELSEWHERE_MARKER), 'utf8').catch(() => '');
-  return path !== '' && (await isLedger(path)) ? path : null;
+function lastSentWith(root: string): string | null {
+  try {
+    const path = readFileSync(join(dirname(join(root, DEFAULTS.ledger)), ELSEWHERE_MARKER), 'utf8');
+    return isLedger(path) ? path : null;
+  } catch {
+    return null;
+  }
 }
 
-async function otherLedger(root: string, ledger: string): Promise<string | null> {
-  const { folders } = await treeAbove(root);
-  const hasLedger = async (folder: string): Promise<boolean> =>
-    join(folder, DEFAULTS.ledger) !== ledger && (await isLedger(join(folder, DEFAULTS.ledger)));
-  const found = (await firstWith(folders, hasLedger)) ?? (await foldersBelow(root, hasLedger))[0] ?? null;
+function otherLedger(root: string, ledger: string): string | null {
+  const { folders } = treeAbove(root);
+  const hasLedger = (folder: string): boolean =>
+    join(folder, DEFAULTS.ledger) !== ledger && isLedger(join(folder, DEFAULTS.ledger));
+  const found = folders.find(hasLedger) ?? foldersBelow(root, hasLedger)[0] ?? null;
   return found === null ? null : join(found, DEFAULTS.ledger);
 }
 
 /** A file, or the marker of a deleted one. */
-async function isLedger(path: string): Promise<boolean> {
-  return (await exists(path)) || (await exists(markerOf(path)));
+function isLedger(path: string): boolean {
+  return exists(path) || exists(markerOf(path));
 }
 
 const MAX_DEPTH = 3;
@@ -269,7 +276,7 @@ const MAX_DEPTH = 3;
 const MAX_FOLDERS = 2000;
 
 /** The outermost matches, at most three levels down, outside node_modules, hidden folders, links and repositories. */
-async function foldersBelow(root: string, isOne: (folder: string) => Promise<boolean>): Promise<readonly string[]> {
+function foldersBelow(root: string, isOne: (folder: string) => boolean): readonly string[] {
   const found: string[] = [];
   let level = [root];
   let seen = 0;
@@ -277,12 +284,12 @@ async function foldersBelow(root: string, isOne: (folder: string) => Promise<boo
     const next: string[] = [];
     for (const folder of level) {
       if (seen >= MAX_FOLDERS) break;
-      for (const entry of await entriesOf(folder)) {
+      for (const entry of entriesOf(folder)) {
         if (!entry.isDirectory() || entry.name.startsWith('.') || entry.name === 'node_modules') continue;
         seen += 1;
         const inner = join(folder, entry.name);
-        if (await exists(join(inner, '.git'))) continue;
-        if (await isOne(inner)) found.push(inner);
+        if (exists(join(inner, '.git'))) continue;
+        if (isOne(inner)) found.push(inner);
         else next.push(inner);
       }
     }
@@ -291,33 +298,17 @@ async function foldersBelow(root: string, isOne: (folder: string) => Promise<boo
   return found;
 }
 
-async function firstWith(folders: readonly string[], isOne: (folder: string) => Promise<boolean>) {
-  for (const folder of folders) if (await isOne(folder)) return folder;
-  return null;
-}
-
-async function withEntry(folders: readonly string[], name: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const folder of folders) if (await exists(join(folder, name))) found.push(folder);
-  return found;
-}
-
-/** True for a dangling link, too: reading it reports the fault. */
-async function exists(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null)) !== null;
-}
-
 /** More than any repository has; bounds a walk that leaves the project. */
 const MAX_WALKED_FOLDERS = 5000;
 
 /** Every YAML file below a folder, without node_modules, hidden folders and links to folders. */
-export async function yamlFilesBelow(folder: string): Promise<readonly string[]> {
+export function yamlFilesBelow(folder: string): readonly string[] {
   const files: string[] = [];
   const open = [folder];
   for (let count = 0; count < MAX_WALKED_FOLDERS; count += 1) {
     const next = open.pop();
     if (next === undefined) break;
-    for (const entry of await entriesOf(next)) {
+    for (const entry of entriesOf(next)) {
       if (entry.isDirectory()) {
         if (!entry.name.startsWith('.') && entry.name !== 'node_modules') open.push(join(next, entry.name));
       } else if (/\.ya?ml$/.test(entry.name) && !entry.name.startsWith('.')) files.push(join(next, entry.name));
@@ -327,23 +318,19 @@ export async function yamlFilesBelow(folder: string): Promise<readonly string[]>
 }
 
 /** Sorted by name; empty where the folder cannot be read. */
-export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+export function entriesOf(folder: string): readonly Dirent[] {
   try {
-    return (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return [];
   }
 }
 
 /** Null: nothing exists. Anything that is no folder counts as a file; opening it reports its faults. */
-export async function kindOf(path: string): Promise<'file' | 'folder' | null> {
+export function kindOf(path: string): 'file' | 'folder' | null {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    return statSync(path).isDirectory() ? 'folder' : 'file';
   } catch {
-    // A dangling link exists; reading it reports the fault.
-    return await lstat(path).then(
-      () => 'file' as const,
-      () => null,
-    );
+    return exists(path) ? 'file' : null;
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, problem } from '../errors.ts';
@@ -40,9 +40,9 @@ export interface ReadProjectOptions {
   readonly allow?: LedgerUse['allow'];
 }
 
-export async function readProject(place: ProjectPlace, options: ReadProjectOptions): Promise<ProjectReading> {
-  const cwd = await realpath(options.cwd);
-  const { yaml, written, inputs, diagnostics: found, reported } = await readProjectFile(place, cwd);
+export function readProject(place: ProjectPlace, options: ReadProjectOptions): ProjectReading {
+  const cwd = realpathSync.native(options.cwd);
+  const { yaml, written, inputs, diagnostics: found, reported } = readProjectFile(place, cwd);
   const diagnostics = [...found];
   const report: Report = (pointer, fault) => {
     const { code, message, hint } = fault;
@@ -50,22 +50,22 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     diagnostics.push(problem(code, message, { ...where, hint }));
     return null;
   };
-  const { providers, faults } = await readProviders(written, yaml, place.root, cwd);
+  const { providers, faults } = readProviders(written, yaml, place.root, cwd);
   const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers, reported);
   diagnostics.push(...faults, ...wrong);
   const files = new Map(
     [...providers.values()].flatMap(({ provider: { input } }) => (input === null ? [] : [[input.file, input]])),
   );
   const names = { option: options.ledger ?? null, written: written.ledger };
-  const { ledger, fault } = await findLedger(place.root, names);
+  const { ledger, fault } = findLedger(place.root, names);
   if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
   const use = { cwd, names, sends: options.sends === true, allow: options.allow ?? [] };
-  const ledgerFault = fault === null ? await secondLedger(place.root, ledger, use) : null;
-  const other = use.sends ? await ownLedger(place.root, written.ledger, ledger) : null;
+  const ledgerFault = fault === null ? secondLedger(place.root, ledger, use) : null;
+  const other = use.sends ? ownLedger(place.root, written.ledger, ledger) : null;
   const { root } = place;
   const where = yaml === null ? {} : whereValue(yaml, '/prices');
   const prices =
-    written.prices === undefined ? null : await findNamedFile(written.prices, { root, folder: root, cwd, where });
+    written.prices === undefined ? null : findNamedFile(written.prices, { root, folder: root, cwd, where });
   if (prices !== null && 'problem' in prices) diagnostics.push(prices.problem);
   const project: Project = {
     root,
@@ -90,13 +90,13 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
 }
 
 /** The provider of each environment that names one. */
-async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: string, cwd: string) {
+function readProviders(written: ProjectFile, yaml: YamlFile | null, root: string, cwd: string) {
   const providers = new Map<string, ReadProvider>();
   const faults: Diagnostic[] = [];
   for (const [name, { provider }] of Object.entries(written.environments ?? {})) {
     if (provider === undefined) continue;
     const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, 'provider']));
-    const read = await readProvider(provider, root, cwd, where);
+    const read = readProvider(provider, root, cwd, where);
     if ('provider' in read) providers.set(name, read);
     // Several environments may name the same file.
     else faults.push(...read.diagnostics.filter((one) => !faults.some((other) => isDeepStrictEqual(other, one))));
@@ -105,8 +105,8 @@ async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: 
 }
 
 /** Variables of secrets, from handbill.yaml, before the rest of the project is read. Reports no faults of the file. */
-export async function secretVariables(place: ProjectPlace, cwd: string) {
-  const { written, diagnostics } = await readProjectFile(place, cwd);
+export function secretVariables(place: ProjectPlace, cwd: string) {
+  const { written, diagnostics } = readProjectFile(place, cwd);
   const { environments = {}, suppressionKey } = written;
   const sources = [
     ...Object.values(environments).flatMap(({ apiKey, secrets, webhook }) => [
@@ -120,13 +120,13 @@ export async function secretVariables(place: ProjectPlace, cwd: string) {
   return { names: new Set(names), isValid: !diagnostics.some(({ severity }) => severity === 'error') };
 }
 
-async function readProjectFile(place: ProjectPlace, cwd: string) {
+function readProjectFile(place: ProjectPlace, cwd: string) {
   const written: ProjectFile = Object.create(null);
   const nothing = { written, yaml: null, inputs: [], diagnostics: [], reported: new Set<string>() };
   if (place.file === null) return nothing;
   const file = displayPath(place.file, cwd);
-  const found = await findFileInside(place.root, place.root, basename(place.file));
-  const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_YAML_BYTES, PROJECT_FILE);
+  const found = findFileInside(place.root, place.root, basename(place.file));
+  const read = 'fault' in found ? found : readSmallFile(found.path, MAX_YAML_BYTES, PROJECT_FILE);
   if ('fault' in read) return { ...nothing, diagnostics: [{ ...read.fault, at: { file } }] };
   const sha256 = hash('sha256', read.bytes, 'hex');
   const inputs: readonly InputFile[] = [{ role: 'project', file: fromRoot(place.root, place.file), sha256 }];

@@ -39,22 +39,17 @@ type Read = ReadProvider | { readonly diagnostics: readonly Diagnostic[] };
  * @param root - real path of the project's root; paths of provider files are relative to it and stay inside
  * @param where - of its name, for problems
  */
-export async function readProvider(
-  written: string,
-  root: string,
-  cwd: string,
-  where: Partial<Diagnostic>,
-): Promise<Read> {
+export function readProvider(written: string, root: string, cwd: string, where: Partial<Diagnostic>): Read {
   if (!/[/\\.]/.test(written)) {
     const names = providerNames();
     if (names.includes(written)) return builtIn(written);
     const hint = didYouMean(written, names).hint ?? `handbill knows ${names.join(', ')}; a path names a file of yours.`;
     return { diagnostics: [problem('invalid-value', `There is no provider "${written}".`, { ...where, hint })] };
   }
-  const found = await findFileInside(root, root, written);
+  const found = findFileInside(root, root, written);
   if ('fault' in found) return { diagnostics: [{ ...found.fault, ...where }] };
   const file = displayPath(found.path, cwd);
-  const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
+  const read = readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) return { diagnostics: [{ ...read.fault, ...where }] };
   const parsed = parseProvider(written, read.bytes, file);
   if (!('provider' in parsed)) return parsed;

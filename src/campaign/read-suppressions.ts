@@ -12,7 +12,7 @@ import { whereValue, type YamlFile } from './yaml.ts';
  * replaces none, so that none is dropped by mistake. Its rule takes the place of that of the project.
  * @param campaign null: only those of the project
  */
-export async function findSuppressions(
+export function findSuppressions(
   campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile; readonly folder: string } | null,
   { written: ofProject, yaml, place: { root } }: Pick<ProjectReading, 'written' | 'yaml' | 'place'>,
   cwd: string,
@@ -20,25 +20,25 @@ export async function findSuppressions(
   const files = new Map<string, SuppressionFile>();
   const diagnostics: Diagnostic[] = [];
   let unreachable: UnreachableRule | null = null;
-  const find = async (
+  const find = (
     written: CampaignFile['suppressions'],
     namedBy: SuppressionFile['namedBy'],
     from: string,
     source: YamlFile,
-  ): Promise<void> => {
+  ): void => {
     const isBoth = typeof written === 'object' && isMapping(written);
     const lists = (isBoth ? written.files : written) ?? [];
     const at = isBoth ? ['suppressions', 'files'] : ['suppressions'];
     if (isBoth && written.unreachable !== undefined) unreachable = ruleOf(written.unreachable, source, diagnostics);
     for (const [i, name] of [lists].flat().entries()) {
       const where = whereValue(source, pointerTo([...at, ...(typeof lists === 'string' ? [] : [i])]));
-      const found = await findNamedFile(name, { root, folder: from, cwd, where });
+      const found = findNamedFile(name, { root, folder: from, cwd, where });
       if ('problem' in found) diagnostics.push(found.problem);
       else if (!files.has(found.path)) files.set(found.path, { ...found, namedBy });
     }
   };
-  if (yaml !== null) await find(ofProject.suppressions, 'project', root, yaml);
-  if (campaign !== null) await find(campaign.written.suppressions, 'campaign', campaign.folder, campaign.yaml);
+  if (yaml !== null) find(ofProject.suppressions, 'project', root, yaml);
+  if (campaign !== null) find(campaign.written.suppressions, 'campaign', campaign.folder, campaign.yaml);
   return { files: [...files.values()], unreachable, diagnostics };
 }
 

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
@@ -6,9 +5,10 @@ import { FORBIDDEN_NAMES, isList, pointerTo } from '../util/json.ts';
 import { displayPath, findFolderInside, fromRoot, isInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
+import { entriesOf } from './place.ts';
 import type { FallbackFile, MessageFile, StepFile } from './written.ts';
 
-export type Sources = Awaited<ReturnType<typeof readSources>>;
+export type Sources = ReturnType<typeof readSources>;
 
 type ListFile = Pick<ListSpec, 'path' | 'file' | 'given' | 'missing' | 'sample' | 'sampled'>;
 
@@ -30,27 +30,27 @@ interface SourcesOptions {
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
-export async function readSources(merged: Merged, options: SourcesOptions) {
+export function readSources(merged: Merged, options: SourcesOptions) {
   const diagnostics: Diagnostic[] = [];
   const { file } = merged;
   const channel = file.channel ?? 'sms';
   const step = (written: StepFile, pointer: string, of: Channel) =>
     readStep(written, merged, { ...options, pointer, channel: of }, diagnostics);
-  const message = async (written: MessageFile, pointer: string): Promise<MessageSources> => {
+  const message = (written: MessageFile, pointer: string): MessageSources => {
     const fallbacks: StepSources[] = [];
     for (const fallback of fallbackFiles(written, pointer)) {
-      fallbacks.push(await step(fallback.written, fallback.pointer, fallback.written.channel ?? 'sms'));
+      fallbacks.push(step(fallback.written, fallback.pointer, fallback.written.channel ?? 'sms'));
     }
-    return { ...(await step(written, pointer, channel)), fallbacks };
+    return { ...step(written, pointer, channel), fallbacks };
   };
-  const main = await message(file, '');
+  const main = message(file, '');
   const variants: MessageSources[] = [];
   for (const [i, variant] of (file.variants ?? []).entries()) {
-    variants.push(await message(variant, `/variants/${i}`));
+    variants.push(message(variant, `/variants/${i}`));
   }
   const steps = [main, ...variants].flatMap((one) => [one, ...one.fallbacks]);
   const templates = new Set(steps.flatMap(({ paths }) => paths));
-  const partials = await readPartials(options, templates, diagnostics);
+  const partials = readPartials(options, templates, diagnostics);
 
   // A partial that is not included changes no message: its faults do not matter here, and its hash is not an input.
   const included = includedPartials([...steps.flatMap(textsOf), ...expressionsOf(file)], partials);
@@ -63,7 +63,7 @@ export async function readSources(merged: Merged, options: SourcesOptions) {
     if ('problem' in read) diagnostics.push(read.problem);
     else inputs.push(read.input);
   }
-  const list = await findList(merged, options, diagnostics);
+  const list = findList(merged, options, diagnostics);
   return { main, variants, partials: sources, list, inputs, diagnostics };
 }
 
@@ -93,7 +93,7 @@ function expressionsOf(file: Merged['file']): readonly string[] {
 }
 
 /** Finds it without reading it: it may have a million rows. */
-async function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): Promise<ListFile | null> {
+function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): ListFile | null {
   const { csv, list, contacts } = merged.recipients;
   const written = options.recipients ?? csv;
   if (written === undefined) {
@@ -107,13 +107,13 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   const isOwn = options.recipients === null;
   const where = isOwn ? (merged.where('/recipients/csv') ?? {}) : {};
   const outside = isOwn ? options.listFolders : 'anywhere';
-  const found = await findNamedFile(written, {
+  const found = findNamedFile(written, {
     ...options,
     folder: isOwn ? options.folder : options.cwd,
     where,
     outside,
   });
-  const sample = isOwn ? await findSample(merged, options, diagnostics) : null;
+  const sample = isOwn ? findSample(merged, options, diagnostics) : null;
   const own = sample === null ? {} : { sample };
   if ('path' in found) {
     if (found.path === sample?.path) {
@@ -145,10 +145,10 @@ const NOT_PIPED =
 const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` and `diff`, and never sent to.';
 
 /** The committed file with invented people in place of the list; null: none. */
-async function findSample(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]) {
+function findSample(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]) {
   const { sample } = merged.recipients;
   if (sample === undefined) return null;
-  const found = await findNamedFile(sample, { ...options, where: merged.where('/recipients/sample') ?? {} });
+  const found = findNamedFile(sample, { ...options, where: merged.where('/recipients/sample') ?? {} });
   if ('path' in found) return found;
   // Commands that send do not use it.
   if (options.withSample) diagnostics.push(found.problem);
@@ -174,10 +174,10 @@ interface StepPlace extends SourcesOptions {
   readonly channel: Channel;
 }
 
-async function readStep(written: StepFile, merged: Merged, place: StepPlace, diagnostics: Diagnostic[]) {
+function readStep(written: StepFile, merged: Merged, place: StepPlace, diagnostics: Diagnostic[]) {
   const reading: Reading = { merged, place, diagnostics, paths: [], inputs: [] };
-  const main = await readTemplate(written, reading);
-  const html = main !== null && 'html' in main ? main.html : await readHtml(written, reading);
+  const main = readTemplate(written, reading);
+  const html = main !== null && 'html' in main ? main.html : readHtml(written, reading);
   const own = main !== null && 'kind' in main ? main : null;
   const template = own ?? textOfContent(written, reading);
   if (own !== null && typeof written.content?.['text'] === 'string') {
@@ -205,7 +205,7 @@ interface Html {
 /** An email's template can be HTML: files with this ending, also before a Handlebars ending. */
 const HTML_FILE = /\.(?:html?|mjml)(?:\.hbs|\.handlebars)?$/i;
 
-async function readTemplate(written: StepFile, reading: Reading): Promise<Template | { readonly html: Html } | null> {
+function readTemplate(written: StepFile, reading: Reading): Template | { readonly html: Html } | null {
   const { template } = written;
   const { merged, place } = reading;
   const at = `${place.pointer}/template`;
@@ -232,32 +232,28 @@ async function readTemplate(written: StepFile, reading: Reading): Promise<Templa
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
-async function readTemplateAt(
-  written: string,
-  pointer: string,
-  reading: Reading,
-): Promise<Template | { readonly html: Html } | null> {
+function readTemplateAt(written: string, pointer: string, reading: Reading): Template | { readonly html: Html } | null {
   const isHtml = reading.place.channel === 'email' && HTML_FILE.test(written);
-  const source = await readFileAt(written, pointer, isHtml ? MAX_HTML_BYTES : MAX_TEMPLATE_BYTES, reading);
+  const source = readFileAt(written, pointer, isHtml ? MAX_HTML_BYTES : MAX_TEMPLATE_BYTES, reading);
   if (source === null) return null;
   return isHtml ? { html: { source, pointer } } : { kind: 'text', source };
 }
 
-async function readHtml(written: StepFile, reading: Reading): Promise<Html | null> {
+function readHtml(written: StepFile, reading: Reading): Html | null {
   const file = written.content?.['html'];
   if (typeof file !== 'string') return null;
   const pointer = `${reading.place.pointer}/content/html`;
-  const source = await readFileAt(file, pointer, MAX_HTML_BYTES, reading);
+  const source = readFileAt(file, pointer, MAX_HTML_BYTES, reading);
   return source === null ? null : { source, pointer };
 }
 
-async function readFileAt(
+function readFileAt(
   written: string,
   pointer: string,
   mostBytes: number,
   { merged, place, diagnostics, paths, inputs }: Reading,
-): Promise<SourceText | null> {
-  const read = await readNamedText(written, { ...place, where: merged.where(pointer) ?? {} }, mostBytes);
+): SourceText | null {
+  const read = readNamedText(written, { ...place, where: merged.where(pointer) ?? {} }, mostBytes);
   if (read.path !== undefined) paths.push(read.path);
   if ('source' in read) {
     inputs.push({ role: 'template', file: fromRoot(place.root, read.path), sha256: read.sha256 });
@@ -312,41 +308,41 @@ type ReadPartial = { readonly source: SourceText; readonly input: InputFile } | 
 const MAX_PARTIALS = 500;
 
 /** Partials by name, without `.hbs`. Later folders hide earlier ones: the project's, the campaign's, `partials/`. */
-async function readPartials(options: SourcesOptions, templates: ReadonlySet<string>, diagnostics: Diagnostic[]) {
+function readPartials(options: SourcesOptions, templates: ReadonlySet<string>, diagnostics: Diagnostic[]) {
   const { root, folder, sharedPartials: shared } = options;
   const files = new Map<string, string>();
   if (shared !== null) {
-    const found = await findFolderInside(root, root, shared.path);
+    const found = findFolderInside(root, root, shared.path);
     if ('fault' in found) diagnostics.push({ ...found.fault, ...shared.where });
-    else await addFiles(files, found.path);
+    else addFiles(files, found.path);
   }
-  const names = await addFiles(files, folder);
+  const names = addFiles(files, folder);
   if (names.includes('partials')) {
-    const own = await findFolderInside(root, folder, 'partials');
-    if ('path' in own) await addFiles(files, own.path);
+    const own = findFolderInside(root, folder, 'partials');
+    if ('path' in own) addFiles(files, own.path);
   }
   const partials = new Map<string, ReadPartial>();
   for (const [name, path] of files) {
-    if (!templates.has(path)) partials.set(name, await readPartial(name, path, options));
+    if (!templates.has(path)) partials.set(name, readPartial(name, path, options));
   }
   return partials;
 }
 
-async function addFiles(files: Map<string, string>, folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch(() => []);
-  const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs').sort();
+function addFiles(files: Map<string, string>, folder: string): readonly string[] {
+  const names = entriesOf(folder).map(({ name }) => name);
+  const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs');
   for (const name of templates.slice(0, MAX_PARTIALS)) files.set(basename(name, '.hbs'), join(folder, name));
   return names;
 }
 
-async function readPartial(name: string, path: string, options: SourcesOptions): Promise<ReadPartial> {
+function readPartial(name: string, path: string, options: SourcesOptions): ReadPartial {
   const where = { at: { file: displayPath(path, options.cwd) } };
   if (FORBIDDEN_NAMES.has(name)) {
     return { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) };
   }
   // Resolved again: a link in the folder may lead out of the project.
   const named = fromRoot(options.root, path);
-  const read = await readNamedText(named, { ...options, folder: options.root, where });
+  const read = readNamedText(named, { ...options, folder: options.root, where });
   if ('problem' in read) return read;
   return { source: read.source, input: { role: 'partial', file: named, sha256: read.sha256 } };
 }

@@ -119,7 +119,7 @@ const MAX_ENTRIES = 50_000;
  * @throws HandbillError exit 2: `unknown-revision` if the commit cannot be listed, `file-too-large`
  */
 async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
-  const top = (await repositoryOf(place.folder)) ?? place.folder;
+  const top = repositoryOf(place.folder) ?? place.folder;
   const folder = top === place.folder ? '' : `${relative(top, place.folder).split(sep).join('/')}/`;
   const args = ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit, ...(folder === '' ? [] : [folder])];
   const { status, stdout } = await runGit(place, args);

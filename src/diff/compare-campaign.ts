@@ -38,8 +38,8 @@ export async function compareCampaign(
   const changes = both && old.campaign && now.campaign ? changedSources(old.campaign, now.campaign) : [];
   const rows = await compareLists(old, now, changes, lists.areComparable, options.signal);
   const rules = changedRules(
-    await readRules('campaign', before?.file.path ?? null),
-    await readRules('campaign', after?.file.path ?? null),
+    readRules('campaign', before?.file.path ?? null),
+    readRules('campaign', after?.file.path ?? null),
     both ? isMessageText : undefined,
   );
   const file = after?.file ?? before?.file;

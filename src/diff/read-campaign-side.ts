@@ -56,7 +56,7 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
     // A job that checks a change has no secrets, and should not need one.
     findings.addRows(faults.diagnostics.filter(({ code }) => code !== 'missing-suppression-key'));
     const rules = openRules(plan, { suppressions, now: () => now });
-    return { ...read, plan, prices: await loadPrices(campaign.project), rules };
+    return { ...read, plan, prices: loadPrices(campaign.project), rules };
   } catch (error) {
     findings.addThrown(error, campaign);
     return { ...read, ...NOTHING };

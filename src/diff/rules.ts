@@ -18,9 +18,9 @@ interface Leaf {
 }
 
 /** Reads all settings of a campaign file, handbill.yaml or a provider file, also unknown keys. Recipients are not settings. */
-export async function readRules(kind: keyof typeof CHECKS, path: string | null): Promise<Rules> {
+export function readRules(kind: keyof typeof CHECKS, path: string | null): Rules {
   if (path === null) return new Map();
-  const read = await readSmallFile(path, MAX_YAML_BYTES);
+  const read = readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const { yaml } = readYaml(read.bytes, path);
   if (yaml === null) return null;

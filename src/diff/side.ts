@@ -44,7 +44,7 @@ export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
   const found: CampaignFile[] = [];
   for (const path of [...paths].sort()) {
     if (basename(path) === PROJECT_FILE || !(await isFile(path))) continue;
-    const seen = await peek(path);
+    const seen = peek(path);
     if (seen === null && basename(path) !== 'campaign.yaml') continue;
     const { name = null, id = null } = seen ?? {};
     found.push({ path, place: fromRoot(side.root, path), name, id });
@@ -57,18 +57,18 @@ export async function namedCampaign(
   side: Side,
   target: string,
 ): Promise<CampaignFile | { readonly problem: Diagnostic }> {
-  const found = await findCampaign(target, side.cwd, side.place);
+  const found = findCampaign(target, side.cwd, side.place);
   if ('problem' in found) return found;
   // A link may lead anywhere: a file outside the root has no other side.
   const path = await realpath(found.path);
   const place = isInside(side.root, path) ? fromRoot(side.root, path) : basename(path);
-  const { name = null, id = null } = (await peek(path)) ?? {};
+  const { name = null, id = null } = peek(path) ?? {};
   return { path, place, name, id };
 }
 
 /** Content without the name: two files with equal content are one campaign that was renamed and moved. */
-export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
-  const read = await readSmallFile(path, MAX_YAML_BYTES);
+export function bodyOf({ path }: CampaignFile): string | null {
+  const read = readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   return Buffer.from(read.bytes)
     .toString('utf8')
@@ -76,11 +76,11 @@ export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
 }
 
 /** Bytes of every project file, by path from the root; null: unreadable. */
-export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, Uint8Array | null>> {
+export function projectFiles({ root }: Side): ReadonlyMap<string, Uint8Array | null> {
   const files = new Map<string, Uint8Array | null>();
-  for (const path of await yamlFilesBelow(root)) {
+  for (const path of yamlFilesBelow(root)) {
     if (basename(path) !== PROJECT_FILE) continue;
-    const read = await readSmallFile(path, MAX_YAML_BYTES);
+    const read = readSmallFile(path, MAX_YAML_BYTES);
     files.set(fromRoot(root, path), 'bytes' in read ? read.bytes : null);
   }
   return files;
@@ -189,7 +189,7 @@ export async function lookAt(placed: Placed | null, env: Env): Promise<Found> {
   const none = { state: 'here', path: null, shown: '', sample: null } as const;
   if (placed === null) return none;
   const { side, file } = placed;
-  const value = await valueIn(file.path);
+  const value = valueIn(file.path);
   const written = valueAt(value, '/recipients/csv') ?? valueAt(value, '/recipients');
   const [path] = typeof written === 'string' ? pathsIn(file.path, written) : [];
   if (path === undefined || !(await staysInside(side.root, path, env))) return none;
@@ -216,8 +216,8 @@ async function staysInside(root: string, path: string, env: Env): Promise<boolea
  */
 export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {
   if (side.root === workTree.root) return [];
-  const campaign = await valueIn(file.path);
-  const project = side.place.file === null ? null : await valueIn(side.place.file);
+  const campaign = valueIn(file.path);
+  const project = side.place.file === null ? null : valueIn(side.place.file);
   const ofProject = ['/suppressions', '/suppressions/files', '/prices'].map((pointer) => valueAt(project, pointer));
   const needed = [
     ...pathsIn(file.path, valueAt(campaign, '/suppressions'), valueAt(campaign, '/suppressions/files')),
@@ -237,8 +237,8 @@ export async function lendFiles({ side, file }: Placed, workTree: Side): Promise
   return notes;
 }
 
-async function valueIn(yamlPath: string): Promise<unknown> {
-  const read = await readSmallFile(yamlPath, MAX_YAML_BYTES);
+function valueIn(yamlPath: string): unknown {
+  const read = readSmallFile(yamlPath, MAX_YAML_BYTES);
   return 'fault' in read ? null : readYaml(read.bytes, yamlPath).yaml?.value;
 }
 

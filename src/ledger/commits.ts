@@ -42,6 +42,8 @@ export function commitStore(
   connection: Connection,
   { runs, lateAnswer, workers, pauses, beginSpending }: CommitNeeds,
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
+  /** After a full disk nothing more is claimed. Outcomes of requests in flight are still written (failures.md, H1). */
+  let full: LedgerError | null = null;
   const steps = stepStore(connection);
   const checkUnder = suppressionCheck(connection);
   const { optOut } = optOuts(connection);
@@ -267,9 +269,6 @@ export function commitStore(
       if (list !== run.list) throw replaced(connection.path);
       for (const { row, step, reason } of rows) setAside(state, reason, now, list, step, row);
     });
-
-  /** After a full disk nothing more is claimed. Outcomes of requests in flight are still written (failures.md, H1). */
-  let full: LedgerError | null = null;
 
   return {
     commit(run, results, claims, nowMs, rules) {

@@ -329,7 +329,7 @@ const SKIPPED_AS_BEFORE = `${AS_BEFORE}?`;
 /** One address in two spellings was not corrected. */
 const isSame = (one: string, other: string): boolean => listedForm(one) === listedForm(other);
 
-const CORRECTED = `SELECT row, address, list_address FROM recipients
+const CORRECTED = `SELECT row, address, list_address FROM recipients INDEXED BY recipients_changed
   WHERE list = ? AND step = 0 AND list_address IS NOT NULL`;
 
 const NOT_CORRECTED = 'UPDATE recipients SET list_address = NULL WHERE list = ? AND step = 0 AND row = ?';
@@ -385,7 +385,7 @@ export function changedStore(
 const CHANGED = `SELECT line, key, address, list_address, state,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?2 AND former.key = recipients.key
       AND former.address = recipients.list_address AND former.verdict = 'resend')
-  FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
+  FROM recipients INDEXED BY recipients_changed WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
 // Both lists, before one replaces the other. An unsent second message is taken back by it.
@@ -406,11 +406,12 @@ const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)
   SELECT CAST(?1 AS INTEGER), step, channel, key, attempts, line, address, reason, http_status, error,
     coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from, version
-  FROM recipients WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
+  FROM recipients INDEXED BY recipients_changed
+  WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
       AND former.address = recipients.list_address AND former.verdict = 'resend')`;
 
-const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
+const SEND_ONCE_MORE = `UPDATE recipients INDEXED BY recipients_changed SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
     address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,
     error = NULL, updated_at = ?1
   WHERE list = ?2 AND step = 0 AND list_address IS NOT NULL AND state = 'accepted'

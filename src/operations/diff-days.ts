@@ -94,7 +94,7 @@ async function lendAge(placed: Placed, { workTree, env }: DaysOptions): Promise<
  * must not decide what its readers connect to.
  */
 async function copyOnce({ ledger, now, folder, workTree }: DaysOptions) {
-  const { project, diagnostics, ledgerFault } = await readProject(workTree.place, { cwd: workTree.root, ledger });
+  const { project, diagnostics, ledgerFault } = readProject(workTree.place, { cwd: workTree.root, ledger });
   const fault = ledgerFault ?? diagnostics.find(({ at, severity }) => severity === 'error' && at === undefined);
   if (fault !== undefined) throw refuse(fault);
   const path = join(folder, 'ledger.db');

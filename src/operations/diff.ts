@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
+import { findProject, ifClear, type ProjectPlace, projectOf } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { checkout } from '../diff/checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from '../diff/compare-campaign.ts';
@@ -97,10 +97,10 @@ export async function diff(revision: string, options: DiffOptions = {}): Promise
 }
 
 async function projectFor(target: string | null, cwd: string): Promise<ProjectPlace> {
-  if (target === null || target.includes('\0')) return await findProject(cwd);
+  if (target === null || target.includes('\0')) return findProject(cwd);
   const named = /\.ya?ml$/.test(target) ? resolve(cwd, target) : resolve(cwd, target, 'campaign.yaml');
   const path = await realpath(named).catch(() => null);
-  return path === null ? await findProject(cwd) : await projectOf(cwd, { path, named });
+  return path === null ? findProject(cwd) : projectOf(cwd, { path, named });
 }
 
 async function sideOf(place: GitPlace, { commit }: Revision, into: string, here: string): Promise<Side> {
@@ -115,7 +115,7 @@ async function sideOf(place: GitPlace, { commit }: Revision, into: string, here:
   const side = { root: into, cwd: made ? cwd : into };
   const unclear: ProjectPlace = { root: into, file: null, isMarked: true };
   // Several projects in one repository are an error only for the side that is to be sent.
-  return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
+  return { ...side, place: ifClear(() => findProject(side.cwd)) ?? unclear };
 }
 
 type Options = DiffOptions &
@@ -137,8 +137,8 @@ async function compare(
     workTree: options.workTree,
     names,
   };
-  const was = await readProject(before.place, { cwd: before.cwd });
-  const is = await readProject(after.place, { cwd: after.cwd });
+  const was = readProject(before.place, { cwd: before.cwd });
+  const is = readProject(after.place, { cwd: after.cwd });
   // An environment that neither side knows is refused once, with help: not for each campaign.
   const isUnknown = ({ project, diagnostics }: ProjectReading): boolean =>
     !project.environments.has(environment) && !diagnostics.some(({ severity }) => severity === 'error');
@@ -158,10 +158,10 @@ async function compare(
   };
   const changed = all.filter((one) => !isUnchanged(one));
   const project = [
-    ...(await projectFileChanges(before, after)),
-    ...changedRules(await readRules('project', before.place.file), await readRules('project', after.place.file)),
+    ...projectFileChanges(before, after),
+    ...changedRules(readRules('project', before.place.file), readRules('project', after.place.file)),
     ...(await providerChanges(was, is)),
-    ...(await priceChanges(was.project, is.project)),
+    ...priceChanges(was.project, is.project),
   ];
   return {
     version: 1,
@@ -191,8 +191,8 @@ function nameOf({ name, commit }: Revision): string {
 }
 
 /** Without the settings of the file that counts on both sides. Such a file can change the URL, approvers or ledger. */
-async function projectFileChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
-  const [old, now] = [await projectFiles(before), await projectFiles(after)];
+function projectFileChanges(before: Side, after: Side): readonly RuleChange[] {
+  const [old, now] = [projectFiles(before), projectFiles(after)];
   const [main, newMain] = [before, after].map(({ root, place }) => place.file && fromRoot(root, place.file));
   return [...new Set([...old.keys(), ...now.keys()])].sort().flatMap((key) => {
     const [was, is] = [old.get(key), now.get(key)];
@@ -223,8 +223,8 @@ function providerFiles({ inputs }: ProjectReading): ReadonlySet<string> {
 }
 
 /** A price list of the same name can have other prices. */
-async function priceChanges(was: Project, is: Project): Promise<readonly RuleChange[]> {
-  const [old, now] = [await readPriceList(was), await readPriceList(is)];
+function priceChanges(was: Project, is: Project): readonly RuleChange[] {
+  const [old, now] = [readPriceList(was), readPriceList(is)];
   if (was.prices === null || is.prices === null || isDeepStrictEqual(old.prices, now.prices)) return [];
   return [{ key: fromRoot(is.root, is.prices), before: 'the price list', after: 'the price list (changed)' }];
 }
@@ -259,7 +259,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
   take((a, b) => a.id !== null && a.id === b.id);
   take((a, b) => a.place === b.place);
   const bodies = new Map<CampaignFile, string | null>();
-  for (const file of [...old, ...now]) bodies.set(file, await bodyOf(file));
+  for (const file of [...old, ...now]) bodies.set(file, bodyOf(file));
   take((a, b) => bodies.get(a) !== null && bodies.get(a) === bodies.get(b));
   pairs.push(...old.map((file): Pair => [{ side: before, file }, null]));
   pairs.push(...now.map((file): Pair => [null, { side: after, file }]));

@@ -77,16 +77,16 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const options = withDefaults(given);
   const { cwd, env, now } = options;
   const nowMs = now();
-  const named = options.campaign === undefined ? null : await findCampaign(options.campaign, cwd);
+  const named = options.campaign === undefined ? null : findCampaign(options.campaign, cwd);
   if (named !== null && 'problem' in named) throw refuse(named.problem);
-  const place = named === null ? await findProject(cwd) : await projectOf(cwd, named);
-  const reading = await readProject(place, { cwd, ledger: options.ledger });
+  const place = named === null ? findProject(cwd) : projectOf(cwd, named);
+  const reading = readProject(place, { cwd, ledger: options.ledger });
   const { project } = reading;
   const { node, sqlite = '0' } = process.versions;
   const ledger =
     reading.yaml === null && project.file !== null ? NO_PLACE : checkLedger(project.ledger, { cwd, nowMs });
   const campaign = named === null ? null : await checkCampaign(named.named, options);
-  const missed = await missedOccurrences(project, nowMs);
+  const missed = missedOccurrences(project, nowMs);
   const own = missed.filter((one) => (options.environment ?? one.environment) === one.environment);
   const checks = [
     ...checkRuntime({ node, sqlite, handbill: version(), offsetAt: offsetHere }, options),
@@ -138,7 +138,7 @@ async function checkCampaign(path: string, { cwd, env, now, ledger, environment 
 }
 
 async function campaignsOf(root: string, named: Campaign | null, { cwd, env }: Given) {
-  const { files } = await findCampaigns([], root);
+  const { files } = findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {
     const { campaign } = await readCampaign(file, { cwd, env });
@@ -172,7 +172,7 @@ async function settingsChecks(
     ofEach.push(...(await checkEnvironment(one, { env, now, online, root: project.root })));
     ofEach.push(...(await checkFence(one, project)));
   }
-  const { files, diagnostics } = await findSuppressions(null, reading, cwd);
+  const { files, diagnostics } = findSuppressions(null, reading, cwd);
   const listed = campaign ?? { suppressions: files, recipients: { defaultCountry: null }, topic: null, project };
   return [
     ...ofEach,
@@ -206,7 +206,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 async function checkSchemas(root: string): Promise<DoctorCheck> {
   const own = join(import.meta.dirname, '..', '..', 'schemas');
   const read = async (path: string): Promise<string | null> => {
-    const found = await readSmallFile(path, LARGEST_SCHEMA_BYTES);
+    const found = readSmallFile(path, LARGEST_SCHEMA_BYTES);
     return 'bytes' in found ? Buffer.from(found.bytes).toString('utf8') : null;
   };
   const states = await Promise.all(
@@ -255,7 +255,7 @@ async function checkListsInGit(
   { root }: Pick<Project, 'root'>,
   env: Env,
 ): Promise<readonly DoctorCheck[]> {
-  const top = await repositoryOf(root);
+  const top = repositoryOf(root);
   if (top === null) return [];
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   try {

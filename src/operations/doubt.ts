@@ -177,7 +177,7 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
 }
 
 /** Changes to a run cannot be undone, so a name that several runs have is refused instead of taking the newest. */
-export function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
+export function oneRun(ledger: Ledger, named: string): RunRecord {
   const found = runsNamed(ledger, named);
   const run = found.find(({ id }) => id === named) ?? found[0];
   if (run !== undefined && (found.length === 1 || run.id === named)) return run;
@@ -442,14 +442,14 @@ export const DOUBT_FIELDS = [
  */
 export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
   const options = withDefaults(given);
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   using ledger = ledgerHere(reading, options);
   const runs = runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading));
   return runs.flatMap((run) => [...doubtsOf(ledger, run, reading.project, options.resolved === true)].flat());
 }
 
 /** The run of this id, every run of the campaign of this name, or every run; newest first. Throws as `findRun` does. */
-export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): readonly RunRecord[] {
+export function runsNamed(ledger: Ledger, named: string | null): readonly RunRecord[] {
   if (named === null) return meantBy(null, ledger.runs());
   const found = meantBy(named, ledger.runById(named));
   return found.length > 0 ? found : [findRun(ledger, named)];
@@ -457,7 +457,7 @@ export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: strin
 
 /** The doubts of one run, in batches: memory stays flat. */
 export function* doubtsOf(
-  ledger: Pick<Ledger, 'doubts' | 'resolutions'>,
+  ledger: Ledger,
   run: RunRecord,
   project: Parameters<typeof referencesOf>[1],
   resolved: boolean,

@@ -38,7 +38,7 @@ const MAX_BYTES = 4_000_000;
 
 export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number) {
   const path = pathOf(project);
-  const before = await read(path);
+  const before = read(path);
   const missed = before.missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS);
   const refused: Record<string, { sha256: string; atMs: number }> = {};
   let isChanged = false;
@@ -81,8 +81,8 @@ export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, n
 }
 
 /** Occurrences that were missed in the last 31 days, the newest first. */
-export async function missedOccurrences(project: Pick<Project, 'root' | 'ledger'>, nowMs: number) {
-  const { missed } = await read(pathOf(project));
+export function missedOccurrences(project: Pick<Project, 'root' | 'ledger'>, nowMs: number) {
+  const { missed } = read(pathOf(project));
   return missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS).toSorted((a, b) => b.atMs - a.atMs);
 }
 
@@ -91,8 +91,8 @@ function pathOf({ root, ledger }: Pick<Project, 'root' | 'ledger'>): string {
   return join(isPostgres(ledger) ? join(root, '.handbill') : dirname(ledger), 'due.json');
 }
 
-async function read(path: string): Promise<Said> {
-  const found = await readSmallFile(path, MAX_BYTES);
+function read(path: string): Said {
+  const found = readSmallFile(path, MAX_BYTES);
   const said = 'fault' in found ? undefined : parseJson(new TextDecoder().decode(found.bytes));
   return isSaid(said) ? said : NOTHING_SAID;
 }

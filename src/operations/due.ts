@@ -223,7 +223,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     await options.onEvent?.({ kind: 'item', item, environment });
     show(item);
   };
-  const { root } = await findProject(cwd);
+  const { root } = findProject(cwd);
   const here = { root, ledger: join(root, DEFAULTS.ledger) };
   for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) }, here);
   let stopped = false;

@@ -68,7 +68,7 @@ export interface ErasedPerson {
  */
 export async function erasePerson(address: string, options: ErasePersonOptions = {}): Promise<ErasedPerson> {
   const resolved = withDefaults(options);
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
   const [named] = readEach([keyed ?? address], countryOf(reading));
@@ -205,7 +205,7 @@ function rowsIn(ledger: Ledger, run: RunRecord, outcomes: readonly Outcome[]) {
 }
 
 /** @throws HandbillError exit 6: a run of the person is in use; 2: one is not finished, or they are in doubt */
-function refuseOpen(ledger: Pick<Ledger, 'isHeld'>, { runs, drafts }: Pick<Found, 'runs' | 'drafts'>): void {
+function refuseOpen(ledger: Ledger, { runs, drafts }: Pick<Found, 'runs' | 'drafts'>): void {
   const held = [...runs, ...drafts].map(({ run }) => run).filter((run) => ledger.isHeld(run));
   if (held.length > 0) throw inUse(held);
   const refusals = runs.flatMap(({ run, outcomes }) => refusalsOf(run, outcomes));

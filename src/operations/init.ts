@@ -81,7 +81,7 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const noFolder = problem('usage', 'The name of the folder is empty or holds a NUL character.');
   const faults = [...(folder === '' || folder.includes('\0') ? [noFolder] : []), ...answerFaults(answers)];
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
-  const root = await realPlace(resolve(cwd, folder));
+  const root = realPlace(resolve(cwd, folder));
   const provider = answers.provider === undefined ? undefined : builtIn(answers.provider).provider;
   const manifest = JSON.parse(await readFile(join(HERE, MANIFEST), 'utf8')) as {
     readonly devDependencies: { readonly node: string };
@@ -98,10 +98,10 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
     node: manifest.devDependencies.node,
     schemas: new Map(await Promise.all(schemas)),
   });
-  await refuseInsideAnother(root, cwd);
+  refuseInsideAnother(root, cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
   if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
-  const inTheWay = (await isInstalledIn(root)) ? existing.filter((path) => path !== MANIFEST) : existing;
+  const inTheWay = isInstalledIn(root) ? existing.filter((path) => path !== MANIFEST) : existing;
   if (inTheWay.length > 0 && options.addMissing !== true) {
     const hint =
       'Nothing was written. Name another folder, or add what is missing with --force: it overwrites nothing.';
@@ -114,19 +114,19 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   const isUnwanted = (path: string): boolean => isInUse && path.startsWith(`campaigns/${campaign}-`);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path) && !isUnwanted(path)));
   await makeFiles(root, missing);
-  const repository = await repositoryOf(root);
+  const repository = repositoryOf(root);
   const notes = [
     ...(provider === undefined ? [] : providerNotes(provider, channel, missing.has(PROJECT_FILE))),
     ...(options.from === undefined || takesOf(channel, provider)('from')
       ? []
       : [`${provider?.title} takes no sender of a campaign: --from is not in campaign.yaml.`]),
-    ...(await ignoreNotes(root, existing)),
+    ...ignoreNotes(root, existing),
     ...(repository === null ? ['This is no git repository yet: git init makes it one.'] : []),
     ...(repository === null || repository === root
       ? []
       : ['GitHub reads .github at the root of a repository: move it there, or give this folder its own.']),
   ];
-  const next = await nextCommands(root, cwd, campaign);
+  const next = nextCommands(root, cwd, campaign);
   const last = provider === undefined ? [] : ['npx handbill doctor --env production'];
   return { root, made: [...missing.keys()], kept: existing, notes, next: [...next, ...last] };
 }
@@ -147,8 +147,8 @@ function providerNotes(provider: Provider, channel: Channel, isWritten: boolean)
 }
 
 /** The outermost handbill.yaml is that of the project: a second one inside it would be refused with its campaigns. */
-async function refuseInsideAnother(root: string, cwd: string): Promise<void> {
-  const { above, below } = await projectsAround(root);
+function refuseInsideAnother(root: string, cwd: string): void {
+  const { above, below } = projectsAround(root);
   const [other] = [...above, ...below];
   if (other === undefined) return;
   const name = displayPath(join(other, PROJECT_FILE), cwd);
@@ -161,16 +161,16 @@ async function refuseInsideAnother(root: string, cwd: string): Promise<void> {
 const MANIFEST = 'package.json';
 
 /** Whether `npm install` of handbill made the folder's package.json, or added handbill to it: then it is kept. */
-async function isInstalledIn(root: string): Promise<boolean> {
-  const manifest = parseJson((await readText(join(root, MANIFEST))) ?? '');
+function isInstalledIn(root: string): boolean {
+  const manifest = parseJson(readText(join(root, MANIFEST)) ?? '');
   if (!isMapping(manifest)) return false;
   const { dependencies, devDependencies } = manifest;
   return [dependencies, devDependencies].some((all) => isMapping(all) && all['handbill'] !== undefined);
 }
 
 /** Null where there is no such file, or it cannot be read. */
-async function readText(path: string): Promise<string | null> {
-  const read = await readSmallFile(path, 1 << 20);
+function readText(path: string): string | null {
+  const read = readSmallFile(path, 1 << 20);
   return 'bytes' in read ? Buffer.from(read.bytes).toString('utf8') : null;
 }
 
@@ -198,10 +198,10 @@ const LISTS_NOTE =
   'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv to allow it.';
 
 /** A .gitignore from before may not exclude the ledger, which names the recipients, from git. */
-async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
+function ignoreNotes(root: string, existing: readonly string[]): readonly string[] {
   if (!existing.includes('.gitignore'))
     return ['.gitignore says how to keep lists of people out of git, or to commit them on purpose.'];
-  const lines = ((await readText(join(root, '.gitignore'))) ?? '').split(/\r?\n/);
+  const lines = (readText(join(root, '.gitignore')) ?? '').split(/\r?\n/);
   const ignored = lines.map((line) => line.trim().replace(/^\/|\/$/g, ''));
   const missing = IGNORED.filter((name) => !ignored.includes(name.replace(/\/$/, '')));
   return [
@@ -210,10 +210,10 @@ async function ignoreNotes(root: string, existing: readonly string[]): Promise<r
   ];
 }
 
-async function nextCommands(root: string, cwd: string, campaign: string): Promise<readonly string[]> {
+function nextCommands(root: string, cwd: string, campaign: string): readonly string[] {
   const folder = displayPath(root, cwd);
-  const isInstalled = (await folderAbove(root, join('node_modules', '.bin', 'handbill'))) !== null;
-  const isHere = folder === '' || folder === '.' || root === (await realPlace(cwd));
+  const isInstalled = folderAbove(root, join('node_modules', '.bin', 'handbill')) !== null;
+  const isHere = folder === '' || folder === '.' || root === realPlace(cwd);
   return [
     ...(isHere ? [] : [`cd ${shellWord(folder)}`]),
     ...(isInstalled ? [] : ['npm install']),

@@ -73,7 +73,7 @@ export interface Listening extends AsyncDisposable {
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
   const asked = withDefaults(options, LISTEN);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
-  const reading = await projectHere(asked);
+  const reading = projectHere(asked);
   const { project } = reading;
   const { path, replies } = project.webhook;
   const environment =
@@ -226,7 +226,7 @@ const SETTLE_SHARE = 20;
  * full, senders are asked to retry, and the next group is recorded. After any other failure nothing more is written.
  */
 export function recorderOf(
-  ledger: Pick<Ledger, 'events'>,
+  ledger: Ledger,
   { now, startLifts, stopEnds, isAddress, alsoIn = () => [], onRecorded, log }: RecorderFacts,
 ) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<HandbillError>();

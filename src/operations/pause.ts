@@ -97,8 +97,8 @@ async function withScopes<T>(
   change: (ledger: Ledger, scopes: readonly [PauseScope, ...(readonly PauseScope[])], nowMs: number) => T,
 ): Promise<T> {
   const options = withDefaults(given);
-  const { project, place } = await projectHere(options);
-  const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const { project, place } = projectHere(options);
+  const all = given.campaign === undefined ? [] : campaignNames(place, join(place.root, 'campaign.yaml'));
   // A pause of a stand-in pauses its original too.
   const environment = project.environments.get(given.environment)?.identity ?? given.environment;
   const campaign = await campaignNamed(given, project, options, all);
@@ -127,7 +127,7 @@ async function campaignNamed(
   if (campaign === undefined) return null;
   if ([...runs, ...all].some(({ name }) => name === campaign)) return campaign;
   if (pauses.some((pause) => pause.campaign === campaign)) return campaign;
-  const found = await findCampaign(campaign, options.cwd);
+  const found = findCampaign(campaign, options.cwd);
   if ('problem' in found) throw refuse(found.problem);
   const { campaign: read, diagnostics } = await readCampaign(found.named, { cwd: options.cwd });
   if (read === null && !/^[\w-]+$/.test(campaign)) throw new HandbillError(2, diagnostics);

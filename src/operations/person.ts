@@ -43,7 +43,7 @@ export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' |
  */
 export async function person(address: string, options: ProjectOptions = {}): Promise<Person> {
   const resolved = withDefaults(options);
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   const { project } = reading;
   const keyed = addressOfKey(project.ledger, address, resolved.now());
   const { checked } = await lookAtSuppressions({ ...resolved, addresses: [keyed ?? address] }).catch(noKey(address));

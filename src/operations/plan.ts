@@ -149,7 +149,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   const { campaign } = made;
   const asked = readProvenance(campaign, options.env);
   const suppressions = await loadSuppressions(campaign, options.env);
-  const prices = await loadPrices(campaign.project);
+  const prices = loadPrices(campaign.project);
   using ledger = openExistingLedger(campaign.project.ledger, { nowMs: now(), allow });
   const reached = await openReachToSend(made, ledger, now());
   const identity = identityOf(made);
@@ -230,11 +230,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
 }
 
 /** The newest occurrence before this one, without tests, and which inputs differ now. Null: there was none. */
-function lastTime(
-  ledger: Pick<Ledger, 'runsOf' | 'counts'>,
-  identity: RunIdentity,
-  inputs: readonly InputFile[],
-): string | null {
+function lastTime(ledger: Ledger, identity: RunIdentity, inputs: readonly InputFile[]): string | null {
   const runs = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
   const last = runs.findLast(({ occurrence }) => !isTest(occurrence));
   if (last === undefined) return null;
@@ -278,9 +274,9 @@ function keyOf(signature: string): string | null {
 }
 
 /** @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
-export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<AnyPlanFile> {
+export function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): AnyPlanFile {
   const { cwd } = withDefaults(options);
-  const plan = parsePlanFile(new TextDecoder().decode(await readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);
+  const plan = parsePlanFile(new TextDecoder().decode(readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);
   if ('code' in plan) throw refuse(plan);
   return plan;
 }
@@ -352,7 +348,7 @@ export async function approveStanding(
   const { folder = '' } = environment.approval?.standing ?? {};
   const name = `${made.campaign.name}-${made.environment}-${made.standing.until}.json`;
   const path = resolved.output === undefined ? join(folder, name) : resolve(resolved.cwd, resolved.output);
-  const plan = await samePlanIn(path, made);
+  const plan = samePlanIn(path, made);
   const judgement = await judgePlan(environment, plan, { env: resolved.env, nowMs: resolved.now() });
   const question = { plan, url: environment.url, compared: true, facts, judgement };
   const examined = { question, environment };
@@ -361,8 +357,8 @@ export async function approveStanding(
 }
 
 /** The plan in the file, which gets one more signature, if its content is that of `made`; else `made`. */
-async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPlan> {
-  const read = await readSmallFile(path, MAX_PLAN_BYTES);
+function samePlanIn(path: string, made: StandingPlan): StandingPlan {
+  const read = readSmallFile(path, MAX_PLAN_BYTES);
   const there = 'fault' in read ? null : parsePlanFile(new TextDecoder().decode(read.bytes), path);
   if (there === null || 'code' in there || !isStanding(there)) return made;
   const contentOf = ({ standing, campaign, environment, inputs }: StandingPlan): string =>
@@ -401,10 +397,10 @@ export async function checkApproval(file: string, options: CheckApprovalOptions 
 type ExamineOptions = CheckApprovalOptions & ResolvedOptions;
 
 async function examine(file: string, options: ExamineOptions) {
-  const plan = await readPlan(file, options);
+  const plan = readPlan(file, options);
   const compared = options.unchecked !== true;
   const here = compared ? await compareAny(plan, options) : null;
-  const environment = here?.environment ?? (await environmentHere(plan, options));
+  const environment = here?.environment ?? environmentHere(plan, options);
   if (isStanding(plan)) {
     const faults = timeFaults(plan, environment.approval?.standing ?? null, options.now());
     if (faults.length > 0) throw refuse(...faults);
@@ -422,7 +418,7 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
   const { cwd, env, now, ledger } = options;
   const { campaign, environment, standing } = plan;
   const made = await compileStanding(campaign.file, { cwd, env, now, ledger, environment, until: standing.until });
-  await refuseOtherProject(made.campaign, cwd);
+  refuseOtherProject(made.campaign, cwd);
   if (made.planFile.campaign.name !== campaign.name) {
     const message = `The plan was made for campaign "${campaign.name}", not "${made.planFile.campaign.name}".`;
     throw refuse(problem('plan-invalid', message));
@@ -460,8 +456,8 @@ async function compare(plan: PlanFile, options: ExamineOptions) {
   throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint }));
 }
 
-async function environmentHere(plan: AnyPlanFile, options: ExamineOptions): Promise<Environment> {
-  const { project } = await projectHere(options);
+function environmentHere(plan: AnyPlanFile, options: ExamineOptions): Environment {
+  const { project } = projectHere(options);
   const environment = project.environments.get(plan.environment);
   if (environment !== undefined) return environment;
   const hint = 'Go to the folder of the project that the plan is of.';

@@ -27,9 +27,9 @@ import { meaningOf } from '../webhook/meaning.ts';
 import { type ResolvedOptions, resolveOptions } from './options.ts';
 
 /** @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger */
-export async function projectHere(options: Pick<ResolvedOptions, 'cwd' | 'env' | 'ledger'>) {
+export function projectHere(options: Pick<ResolvedOptions, 'cwd' | 'env' | 'ledger'>) {
   const { cwd, ledger } = resolveOptions(options);
-  const reading = await readProject(await findProject(cwd), { cwd, ledger });
+  const reading = readProject(findProject(cwd), { cwd, ledger });
   const { diagnostics, ledgerFault } = reading;
   const errors = [...diagnostics.filter((one) => one.severity === 'error'), ...(ledgerFault ? [ledgerFault] : [])];
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
@@ -41,7 +41,7 @@ export async function sayLedger(
   context: Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly err: (text: string) => void },
   ledger: string | undefined,
 ) {
-  const { project } = await projectHere({ ...context, ledger });
+  const { project } = projectHere({ ...context, ledger });
   context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
 
@@ -61,7 +61,7 @@ export async function withLedger<T>(
   options: ResolvedOptions,
   use: (ledger: Ledger, reading: ProjectReading) => Promise<T>,
 ): Promise<T> {
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   using ledger = ledgerHere(reading, options);
   return await use(ledger, reading);
 }

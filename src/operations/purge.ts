@@ -100,10 +100,10 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const options = withDefaults(given);
   // Without a limit, everything would be old enough or nothing: neither is a default.
   checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, PURGE);
-  const { project, place } = await projectHere(options);
+  const { project, place } = projectHere(options);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
-  const inProject = options.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const inProject = options.campaign === undefined ? [] : campaignNames(place, join(place.root, 'campaign.yaml'));
   const limits = {
     beforeMs: options.now() - options.olderThanMs,
     environment: options.environment ?? null,
@@ -291,7 +291,7 @@ interface PurgeLimits {
 }
 
 /** Drafts are lists that will never be used: left by a process that was killed while it loaded or replaced one. */
-function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits) {
+function selectRuns(ledger: Ledger, limits: PurgeLimits) {
   const isMeant = ({ environment, campaign, name }: RunRecord) =>
     (limits.environment === null || environment === limits.environment) &&
     (limits.campaign === null || (limits.id === null ? name === limits.campaign : campaign === limits.id));
@@ -312,7 +312,7 @@ function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>
 }
 
 /** A run in which a purge was killed is purged whatever the filter: it cannot be used any more. */
-function isDue({ purge }: Pick<Ledger, 'purge'>, run: RunRecord, beforeMs: number): boolean {
+function isDue({ purge }: Ledger, run: RunRecord, beforeMs: number): boolean {
   if (run.purgedAtMs !== null) return !purge.isDone(run);
   // Checked first, because the time of the last outcome takes a scan of the list.
   const known = Math.max(run.createdAtMs, run.lastStartAtMs ?? 0, run.finishedAtMs ?? 0);
@@ -324,7 +324,7 @@ function isRefused(run: RunRecord, open: number, { withOpen }: Pick<PurgeLimits,
   return open > 0 && !withOpen && run.purgedAtMs === null;
 }
 
-function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
+function openOf(ledger: Ledger, run: RunRecord): number {
   return ledger.counts(run).reduce((sum, { outcome, count }) => sum + (OPEN.has(outcome) ? count : 0), 0);
 }
 

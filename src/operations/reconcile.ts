@@ -105,13 +105,13 @@ export interface TakenFiles extends ReconcileResult {
 export async function takeFiles(files: readonly string[], given: ReconcileOptions & { readonly meter?: Meter }) {
   const options = withDefaults(given);
   const { now, dryRun = false, cwd } = options;
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   const environment = environmentFor(reading, options.environment);
   if (dryRun && files.includes(API)) {
     const hint = 'Leave --dry-run out: what is fetched sends nothing.';
     throw refuse(problem('usage', 'A dry run asks no API: some give each event only once.', { hint }));
   }
-  const found = await findFiles(
+  const found = findFiles(
     files.filter((file) => file !== API),
     cwd,
   );
@@ -131,7 +131,7 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   }
 }
 
-async function findFiles(written: readonly string[], cwd: string) {
+function findFiles(written: readonly string[], cwd: string) {
   const found: { readonly path: string | null; readonly name: string }[] = [];
   const faults: Diagnostic[] = [];
   for (const file of written) {
@@ -140,7 +140,7 @@ async function findFiles(written: readonly string[], cwd: string) {
       found.push({ path: null, name: 'standard input' });
       continue;
     }
-    const at = await findFileAnywhere(cwd, file);
+    const at = findFileAnywhere(cwd, file);
     if ('path' in at) found.push({ path: at.path, name: displayPath(at.path, cwd) });
     else {
       const { code, message, hint } = at.fault;
@@ -280,7 +280,7 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;
 
 /** Warnings about opt-outs whose message was not found: they suppress no recipient. */
-function stillUnassigned(all: readonly Unassigned[], ledger: Pick<Ledger, 'events'>, country: string | null) {
+function stillUnassigned(all: readonly Unassigned[], ledger: Ledger, country: string | null) {
   if (all.length === 0) return [];
   const nameOf = (sender: string, replyId: string | null): string => JSON.stringify([sender, replyId]);
   const open = new Set(ledger.events.unjoinedOptOuts().map(({ sender, replyId }) => nameOf(sender, replyId)));
@@ -355,7 +355,7 @@ const RECENT_MS = 7 * 24 * 3_600_000;
 
 /** The runs of the last week whose fallbacks wait, oldest first. For each run with a fallback this scans the list. */
 async function dueFallbacks(
-  ledger: Pick<Ledger, 'events' | 'runs'>,
+  ledger: Ledger,
   project: Project,
   { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
 ): Promise<TakenFiles['fallbacksDue']> {

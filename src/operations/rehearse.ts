@@ -478,7 +478,7 @@ async function resultOf(stage: Played): Promise<Rehearsal> {
   const [first] = all;
   if (first === undefined) throw new Error('a rehearsal has a campaign');
   const { project } = first.campaign;
-  const prices = await loadPrices(project);
+  const prices = loadPrices(project);
   const { identity } = environmentOf(first.campaign, environment);
   const dayOf = createDayOf(timeZone);
   const days = new Map<number, Sum>();

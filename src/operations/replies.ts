@@ -105,7 +105,7 @@ export async function readReplies<T>(
   warn: (problem: string) => void = () => undefined,
 ): Promise<T> {
   const options = withDefaults(given, { sinceMs: { range: INSTANT } });
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   const { problem: why } = await joinRepliesOf(reading, options);
   if (why !== null) warn(why);
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
@@ -114,7 +114,7 @@ export async function readReplies<T>(
 }
 
 function* repliesIn(
-  ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
+  ledger: Ledger,
   { campaign, meanings, sinceMs, questions = false }: RepliesOptions,
   rules: Pick<ReplyRules, 'stopEnds'>,
 ): Generator<readonly ReceivedReply[]> {
@@ -212,7 +212,7 @@ export async function reviewReplies(
   if (by.trim() === '' || by.length > LONGEST_NAME) {
     throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
   }
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   const numbers = [...new Set(ids)];
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   if (read === null) throw unknown(numbers);
@@ -283,7 +283,7 @@ export interface ExportedReply
  */
 export async function exportReplies(campaign: string, given: ExportRepliesOptions = {}): Promise<ReplyExport> {
   const options = withDefaults(given, { sinceMs: { range: INSTANT } });
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   const joining = await joinRepliesOf(reading, options);
   const { found, run } = await withLedger(options, async (ledger) => ({
     found: [...repliesIn(ledger, { ...options, campaign }, reading.project.webhook.replies)].flat().reverse(),

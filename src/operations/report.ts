@@ -167,7 +167,7 @@ export async function* outcomes(
 
 /** Replies are joined to messages before a run is shown. */
 async function projectWithReplies(options: ResolvedOptions) {
-  const reading = await projectHere(options);
+  const reading = projectHere(options);
   await joinRepliesOf(reading, options);
   return reading;
 }
@@ -218,7 +218,7 @@ export async function openSummary(
       colour: context.colour.out,
       width: context.tableWidth ?? context.width,
       referenceOf: referencesOf(run, project),
-      currency: (await readPriceList(project)).prices?.currency ?? null,
+      currency: readPriceList(project).prices?.currency ?? null,
       formats: createFormats(project.locale, project.timeZone),
       campaignFile: await named(),
       ...(takesPlans(run, project) ? { planPath: PLAN_FILE } : {}),
@@ -253,7 +253,7 @@ interface RowUses {
 
 /** In list order. */
 export function* rowsOf(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
+  ledger: Ledger,
   run: RunRecord,
   filter: RowFilter,
   { unmatched, referenceOf = () => null }: RowUses = {},
@@ -270,11 +270,7 @@ export function* rowsOf(
 }
 
 /** Adds earlier messages, of the few recipients that have any. */
-export function earlierJoiner(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
-  run: RunRecord,
-  referenceOf: ReferenceOf,
-) {
+export function earlierJoiner(ledger: Ledger, run: RunRecord, referenceOf: ReferenceOf) {
   let known: ReturnType<Ledger['earlier']> | null = null;
   const stored = createReferences(run);
   const earlierOf = ({ key, resend = 0 }: Outcome): readonly EarlierMessage[] => {
@@ -307,7 +303,7 @@ export function earlierJoiner(
 
 /** All recipients with their delivery reports and replies, counted as they are read. */
 export function countedRows(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
+  ledger: Ledger,
   run: RunRecord,
   referenceOf: ReferenceOf,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => Feedback } {
@@ -340,7 +336,7 @@ export function checkInputs({ id, versions }: RunRecord, wanted: readonly string
 }
 
 /** By id, or the newest of a campaign or of all; only an id names a test. Throws exit 2 (`run-not-found`). */
-export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): RunRecord {
+export function findRun(ledger: Ledger, named: string | null): RunRecord {
   const found = meantBy(named, named === null ? ledger.runs() : ledger.runById(named))[0];
   if (found !== undefined) return found;
   if (named === null) {
@@ -363,13 +359,13 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
  */
 export async function nameInLedger(
   named: string | null,
-  ledger: Pick<Ledger, 'campaigns'>,
+  ledger: Ledger,
   // As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have.
   { place }: { readonly place: { readonly root: string; readonly file: string | null; readonly isMarked: boolean } },
 ): Promise<string | null> {
   if (named === null) return null;
   const { campaignNames } = await import('../campaign/find.ts');
-  const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const all = campaignNames(place, join(place.root, 'campaign.yaml'));
   const own = all.find(({ name }) => name === named);
   return ledger.campaigns().find(({ id }) => id === own?.id)?.name ?? named;
 }
@@ -408,16 +404,13 @@ export interface ListRunsOptions extends ProjectOptions {
  */
 export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
   const resolved = withDefaults(options);
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : summaries(ledger, options.commit);
 }
 
 /** `commit`: only runs with a start from a commit whose hash begins so. Throws exit 2 if no hash can begin so. */
-export function summaries(
-  ledger: Pick<Ledger, 'changed' | 'hold' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
-  commit?: string,
-): readonly Report[] {
+export function summaries(ledger: Ledger, commit?: string): readonly Report[] {
   const prefix = commit?.toLowerCase() ?? '';
   if (commit !== undefined && !/^[0-9a-f]{4,64}$/.test(prefix)) {
     const hint = 'Write 4 or more digits of the hash, as `git log --oneline` shows them.';
@@ -432,11 +425,7 @@ export function summaries(
 }
 
 /** When runs in progress will be done at the pace of their last minute, by id, in ms since 1970. */
-export function expectedEnds(
-  ledger: Pick<Ledger, 'runById' | 'triedSince'>,
-  reports: readonly Report[],
-  nowMs: number,
-): ReadonlyMap<string, number> {
+export function expectedEnds(ledger: Ledger, reports: readonly Report[], nowMs: number): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const report of reports.filter(({ state }) => state === 'running')) {
     const [run] = ledger.runById(report.run);
@@ -485,7 +474,7 @@ export async function sentCampaign(
   // A test has neither the variants nor the fallbacks of its campaign.
   const named = async (): Promise<SentAs> => {
     const { findCampaign } = await import('../campaign/find.ts');
-    const found = await findCampaign(run.name, cwd);
+    const found = findCampaign(run.name, cwd);
     const campaign = 'path' in found && found.named === path ? run.name : displayPath(path, cwd);
     const { given } = run.inputs.find(({ role }) => role === 'recipients') ?? {};
     if (given === undefined) return campaign;

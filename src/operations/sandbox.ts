@@ -177,7 +177,7 @@ async function providerOf(options: SandboxOptions): Promise<{ readonly api?: Pro
   ]);
   const path = resolve(name);
   const isFile = /[/\\.]/.test(name);
-  const read = await readProvider(isFile ? `./${basename(path)}` : name, dirname(path), process.cwd(), {});
+  const read = readProvider(isFile ? `./${basename(path)}` : name, dirname(path), process.cwd(), {});
   if ('diagnostics' in read) throw refuse(...read.diagnostics);
   const examples = readExamples(isFile ? path.replace(/(?:\.ya?ml)?$/, '.examples.yaml') : examplesOf(name));
   const captured = answers === undefined ? null : readExamples(answers).answers;

@@ -115,7 +115,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   const all = [...campaigns, ...followUps].map(({ campaign }) => campaign);
   const projects = new Map(all.map(({ project }) => [project.ledger, project]));
   const missed: MissedOccurrence[] = [];
-  for (const project of projects.values()) missed.push(...(await missedOccurrences(project, options.now())));
+  for (const project of projects.values()) missed.push(...missedOccurrences(project, options.now()));
   const own = missed.filter((one) => all.some(({ name }) => name === one.campaign));
   const pauses: Pause[] = [];
   for (const path of projects.keys()) {
@@ -156,9 +156,9 @@ export async function readScheduled(
   options: Omit<ResolvedOptions, 'now'> & { readonly side?: ComparedSide | undefined; readonly byHand?: boolean },
 ) {
   const cwd = await realpath(options.cwd);
-  const found = await findCampaigns(paths, cwd);
+  const found = findCampaigns(paths, cwd);
   if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);
-  const projects = await projectsFrom(cwd);
+  const projects = projectsFrom(cwd);
   const campaigns: Scheduled[] = [];
   const followUps: Following[] = [];
   const byHand: Automatic[] = [];
@@ -166,7 +166,7 @@ export async function readScheduled(
   const named = new Set(options.byHand === true ? await Promise.all(paths.map((path) => namedBy(path, cwd))) : []);
   for (const path of found.files) {
     // Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
-    const read = await readSmallFile(path, MAX_YAML_BYTES);
+    const read = readSmallFile(path, MAX_YAML_BYTES);
     const isAutomatic = !('bytes' in read) || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString());
     if (!isAutomatic && !named.has(path)) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
@@ -174,7 +174,7 @@ export async function readScheduled(
       ...present({ recipients: options.side?.listOf(path) }),
       cwd,
       ...('bytes' in read ? { read } : {}),
-      ...(await projects(path)),
+      ...projects(path),
     });
     if (campaign === null) refused.push({ file: displayPath(path, cwd), diagnostics });
     else if (campaign.schedule !== null) {
@@ -187,8 +187,8 @@ export async function readScheduled(
 }
 
 /** The file of the campaign that a path names by itself: by its name, its file or its own folder. */
-async function namedBy(path: string, cwd: string): Promise<string | undefined> {
-  const [file, ...more] = (await findCampaigns([path], cwd)).files;
+function namedBy(path: string, cwd: string): string | undefined {
+  const [file, ...more] = findCampaigns([path], cwd).files;
   const full = resolve(cwd, path);
   const isOther = more.length > 0 || file === undefined || (dirname(file) !== full && file.startsWith(`${full}${sep}`));
   return isOther ? undefined : file;
@@ -292,7 +292,7 @@ export async function scheduleCallers(
     lists: isOutside ? (options.env['HANDBILL_LISTS'] ?? null) : null,
     envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };
-  const repository = await repositoryOf(root);
+  const repository = repositoryOf(root);
   const isBelow = repository !== null && repository !== root;
   const below = isBelow ? relative(repository, root).replaceAll(sep, '/') : null;
   switch (kind) {

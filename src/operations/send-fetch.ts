@@ -29,7 +29,7 @@ export async function prepareFetching(
 ) {
   const { environment } = plan;
   const { project } = plan.campaign;
-  const reading = await readProject(await findProject(project.root), { cwd: project.root, ledger: project.ledger });
+  const reading = readProject(findProject(project.root), { cwd: project.root, ledger: project.ledger });
   const isAddress = addressTest(reading);
   return async ({ events: store }: Ledger): Promise<SendListener> => {
     let lastMs: number | null = null;

@@ -34,7 +34,7 @@ export interface SendListener extends AsyncDisposable {
  */
 export async function prepareListening(listening: SendListenOptions, { plan, env, now }: ListenNeeds) {
   const { project } = plan.campaign;
-  const reading = await readProject(await findProject(project.root), { cwd: project.root, ledger: project.ledger });
+  const reading = readProject(findProject(project.root), { cwd: project.root, ledger: project.ledger });
   const { webhook } = reading.project;
   const { name } = plan.environment;
   const { interpret } = interpreterOf(reading, name);

@@ -123,7 +123,7 @@ async function sendApproved(
           onNotice,
         })
       : async () => rehearsal.open(plan);
-  const prices = await loadPrices(campaign.project);
+  const prices = loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, options);
   const suppressions = await listsAgain.read();
 

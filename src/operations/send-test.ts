@@ -143,7 +143,7 @@ function freeMoment(
 async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): Promise<void> {
   for (const plan of plans) {
     const suppressions = await loadSuppressions(plan.campaign, env);
-    const prices = await loadPrices(plan.campaign.project);
+    const prices = loadPrices(plan.campaign.project);
     using ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
     const view = { rules: openRules(plan, { suppressions, ledger, now }), skipsInvalid: false };
     await checkList(plan, view, { prices, guard: UNGUARDED }, () => undefined);

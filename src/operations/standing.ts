@@ -68,7 +68,7 @@ async function sampleFacts(campaign: Campaign, environment: string, nowMs: numbe
   const recipients = sampleOf(campaign.recipients);
   if (recipients === null) return [];
   const plan = await createPlan({ ...campaign, recipients }, { environment, occurrence: 'once', nowMs });
-  const reading = { prices: await loadPrices(campaign.project), guard: UNGUARDED };
+  const reading = { prices: loadPrices(campaign.project), guard: UNGUARDED };
   const texts: string[] = [];
   const view = { duplicates: duplicatesIn(plan), skipsInvalid: false };
   const { estimate } = await checkList(plan, view, reading, (batch) => {

@@ -59,7 +59,7 @@ export async function addSuppressions(
   const { reason, until } = options;
   const topic = topicIn(options);
   const nowMs = resolved.now();
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   const { project } = reading;
   const strange = topic === '' ? null : await topicOfNone(topic, project, resolved);
   const untilMs = until === undefined ? null : createUntilReader(project.timeZone)(until);
@@ -89,7 +89,7 @@ function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly D
 
 /** The warning that no campaign has the topic, so that the entry suppresses no recipient; null: one has it. */
 async function topicOfNone(topic: string, { root }: Project, { cwd }: Pick<ResolvedOptions, 'cwd'>) {
-  const { files } = await findCampaigns([], root);
+  const { files } = findCampaigns([], root);
   if (files.length === 0) return null;
   const topics: (string | null)[] = [];
   for (const file of files) topics.push((await readCampaign(file, { cwd })).campaign?.topic ?? null);
@@ -128,7 +128,7 @@ export async function removeSuppressions(
   options: RemoveSuppressionsOptions = {},
 ): Promise<RemovedSuppressions> {
   const resolved = withDefaults(options);
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   const named = readAddresses(addresses, countryOf(reading));
   const topic = options.topic === undefined ? null : topicIn(options);
   const { removed, dismissed } = await removeFrom(reading.project, named, topic, resolved, resolved.now());
@@ -214,12 +214,12 @@ const BATCH = 5000;
 export async function importSuppressions(file: string, options: ProjectOptions = {}): Promise<ImportedSuppressions> {
   const resolved = withDefaults(options);
   const { cwd, env } = resolved;
-  const reading = await projectHere(resolved);
+  const reading = projectHere(resolved);
   // The file is read twice, so that memory stays flat: once to check every row before anything is imported, and once to
   // import, in steps between which other processes get the ledger. If it is killed in between, importing again
   // completes it: an import never weakens an entry.
   const { project } = reading;
-  const found = await findFileAnywhere(cwd, file);
+  const found = findFileAnywhere(cwd, file);
   if ('fault' in found) {
     const { code, message, hint } = found.fault;
     throw refuse(problem(code, message, { hint }));
@@ -263,7 +263,7 @@ async function check(source: SuppressionSource, hasher: HasherReading) {
 }
 
 /** Throws exit 2 where the ledger has hashes of another key; null: there are no hashes to add. */
-export function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
+export function refuseOtherKey(ledger: Ledger, keyId: string | null): void {
   const known = ledger.hashKeyId();
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
 }

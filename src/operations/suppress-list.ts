@@ -72,7 +72,7 @@ export interface Suppression {
  */
 export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
   const resolved = withDefaults(options);
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   const lists = ledger ?? EMPTY;
   for (const one of lists.suppressions()) yield { address: one.address, hash: null, ...factsOf(one) };
@@ -94,7 +94,7 @@ export async function* exportSuppressions(
   options: ExportSuppressionsOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const resolved = withDefaults(options);
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   const hasher = options.hashed === true ? await hasherOf(project, resolved) : null;
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   // Hashes of two keys do not go together in one file.
@@ -179,7 +179,7 @@ export async function checkSuppressions(options: CheckSuppressionsOptions = {}):
 export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const { addresses = [] } = options;
   const context = withDefaults(options);
-  const reading = await projectHere(context);
+  const reading = projectHere(context);
   const { project } = reading;
   const named = readEach(addresses, countryOf(reading));
   await checkHashes(
@@ -187,7 +187,7 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
     project,
     context,
   );
-  const found = await findSuppressions(null, reading, context.cwd);
+  const found = findSuppressions(null, reading, context.cwd);
   const listed = {
     suppressions: found.files,
     topic: null,
@@ -233,7 +233,7 @@ type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null }
 /** The lists that only campaigns name. Ignores an invalid campaign: it cannot be sent either. */
 async function listsOfCampaigns({ root }: Project, { cwd }: Pick<ResolvedOptions, 'cwd'>) {
   const lists = new Map<string, AnsweringList & { readonly campaigns: string[] }>();
-  for (const file of (await findCampaigns([], root)).files) {
+  for (const file of findCampaigns([], root).files) {
     const { campaign } = await readCampaign(file, { cwd });
     if (campaign === null) continue;
     const own = { ...campaign, suppressions: campaign.suppressions.filter(({ namedBy }) => namedBy === 'campaign') };

@@ -129,7 +129,7 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
   const { onDiagnostic } = options;
   const listener = onDiagnostic && ((diagnostic: Diagnostic) => onDiagnostic(diagnostic, checked));
   const collector = new Collector(options.keep ?? 20, listener);
-  const found = await findCampaigns(paths, cwd);
+  const found = findCampaigns(paths, cwd);
   await collector.addOnce(found.diagnostics);
   if (found.files.length === 0 && found.diagnostics.length === 0) {
     const hint = 'Name a campaign file or a folder, or make campaigns/NAME/campaign.yaml.';
@@ -140,7 +140,7 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
     throw refuse(problem('usage', message, { hint: 'Name the campaign that the list belongs to.' }));
   }
   const shared: Shared = {
-    projects: await projectsFrom(cwd),
+    projects: projectsFrom(cwd),
     lists: new Map(),
     notes: new Set(),
     sampled: found.files.length > 1 ? [] : null,
@@ -152,7 +152,7 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
     const { estimate, sample, schedule = null } = await checkFile(file, options, collector, shared);
     files.push({
       file: checked,
-      name: (await peek(file))?.name ?? null,
+      name: peek(file)?.name ?? null,
       errors: collector.errors + collector.repeated - before.errors,
       warnings: collector.warnings - before.warnings,
       schedule,
@@ -263,7 +263,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   const own = { environment: 'sandbox', occurrence: 'once', provider: usual?.provider };
   const plan = await createPlan(campaign, { ...own, nowMs: options.at });
   await collector.addOnce(plan.warnings);
-  const { prices, diagnostics } = await readPriceList(campaign.project);
+  const { prices, diagnostics } = readPriceList(campaign.project);
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
   const warn = await createWarner(plan);

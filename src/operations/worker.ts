@@ -82,7 +82,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
     if (text !== null) resolved.log?.(text);
     resolved.onEvent?.(event);
   };
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   const known = project.environments.get(environment);
   if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
   if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
@@ -121,7 +121,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
  */
 export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
   const resolved = withDefaults(options);
-  const { project } = await projectHere(resolved);
+  const { project } = projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : workersOf(ledger);
 }
@@ -351,7 +351,7 @@ async function openSession(run: RunRecord, facts: RunFacts, { options, project, 
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({ plan, env, connections: concurrency, planFile, now });
-  const prices = await loadPrices(campaign.project);
+  const prices = loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });
   const suppressions = await listsAgain.read();
   checkHashKey(suppressions, ledger);

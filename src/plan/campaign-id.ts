@@ -31,7 +31,7 @@ export function formerNameProblem(known: readonly KnownCampaign[], campaign: Cam
 /** From the project's file, else those that were last sent under this name. */
 export function idsOf(
   { campaign, id }: { readonly campaign: string; readonly id: string | null },
-  ledger: Pick<Ledger, 'campaigns'> | null,
+  ledger: Ledger | null,
 ): readonly string[] {
   if (id !== null) return [id];
   return (ledger?.campaigns() ?? []).filter(({ name }) => name === campaign).map((one) => one.id);

@@ -37,7 +37,7 @@ export interface Reached {
 /** Null without a rule or ledger. Throws (exit 2): `exclude` names an unknown campaign, a rule asks of a purged run. */
 export async function openReach(
   plan: Plan,
-  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts' | 'campaigns' | 'unreachable'> & FollowUpLedger) | null,
+  ledger: (Ledger & FollowUpLedger) | null,
   nowMs: number,
 ): Promise<Reached | null> {
   const { campaign } = plan;
@@ -93,7 +93,7 @@ export async function openReachToSend(...args: Parameters<typeof openReach>): Pr
 
 const NO_CAPS: readonly DatedCap[] = [];
 
-function acceptedIn(run: RunRecord | null, ledger: Pick<Ledger, 'counts'>): number {
+function acceptedIn(run: RunRecord | null, ledger: Ledger): number {
   const counts = run === null ? [] : ledger.counts(run);
   return counts.reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
 }
@@ -146,10 +146,7 @@ function cappedBy(reach: Reach, caps: Caps, now: () => number): (recipient: Reci
 }
 
 /** It may be sent later; but where other occurrences were, it is more likely misspelt. */
-function unsentOccurrences(
-  { campaign, environment }: Plan,
-  ledger: Pick<Ledger, 'runs' | 'campaigns'>,
-): readonly Diagnostic[] {
+function unsentOccurrences({ campaign, environment }: Plan, ledger: Ledger): readonly Diagnostic[] {
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
   const runs = ledger.runs().filter((run) => run.environment === environment.identity && !isTest(run.occurrence));

@@ -10,7 +10,7 @@ import type { Plan } from './plan.ts';
 
 export type Elsewhere = NonNullable<ReturnType<typeof openElsewhere>>;
 
-type ElsewhereLedger = Pick<Ledger, 'counts' | 'findRun' | 'isHeld' | 'reach' | 'runs'>;
+type ElsewhereLedger = Ledger;
 
 interface Source {
   readonly run: RunRecord;
@@ -82,7 +82,7 @@ function isReached(reach: Reach, { to, key }: Pick<Recipient, 'to' | 'key'>): bo
   return reach.excludedBy(to, key) !== null;
 }
 
-function sentBy({ run, reach, count }: Source, ledger: Pick<Ledger, 'counts'>): readonly string[] {
+function sentBy({ run, reach, count }: Source, ledger: Ledger): readonly string[] {
   // A purged run no longer names its recipients.
   const isPurged = reach.purged.length > 0;
   const people = isPurged

@@ -362,21 +362,22 @@ function shareText(share: number): string {
 const MAX_PRICES_BYTES = 1024 * 1024;
 
 /** Null: the project has none, or it has errors. */
-export async function readPriceList(
-  project: Project,
-): Promise<{ readonly prices: PriceList | null; readonly diagnostics: readonly Diagnostic[] }> {
+export function readPriceList(project: Project): {
+  readonly prices: PriceList | null;
+  readonly diagnostics: readonly Diagnostic[];
+} {
   if (project.prices === null) return { prices: null, diagnostics: [] };
   const { root } = project;
   const file = fromRoot(root, project.prices);
-  const read = await readNamedText(file, { root, folder: root, cwd: root, where: { at: { file } } }, MAX_PRICES_BYTES);
+  const read = readNamedText(file, { root, folder: root, cwd: root, where: { at: { file } } }, MAX_PRICES_BYTES);
   return 'problem' in read
     ? { prices: null, diagnostics: [read.problem] }
     : readPrices(read.source.text, read.source.file);
 }
 
 /** @throws HandbillError exit 2 with all errors */
-export async function loadPrices(project: Project): Promise<PriceList | null> {
-  const { prices, diagnostics } = await readPriceList(project);
+export function loadPrices(project: Project): PriceList | null {
+  const { prices, diagnostics } = readPriceList(project);
   const errors = diagnostics.filter((d) => d.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   return prices;

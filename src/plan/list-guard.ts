@@ -31,7 +31,7 @@ interface GuardOptions {
   readonly isDue?: boolean | undefined;
 }
 
-type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'counts'>;
+type LedgerOfRuns = Ledger;
 
 /** Null ledger: no earlier run is known. */
 export function openListGuard(

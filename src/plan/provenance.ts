@@ -46,7 +46,7 @@ export async function readProjectProvenance({ root, file }: Campaign['project'],
 const LIMIT_MS = 5000;
 
 async function provenanceOf(root: string, env: Env, files: readonly UsedFile[]): Promise<Provenance> {
-  if ((await repositoryOf(root)) === null) return { unknown: 'the project is not in a git repository' };
+  if (repositoryOf(root) === null) return { unknown: 'the project is not in a git repository' };
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     return await askGit({ folder: root, env, signal }, files);

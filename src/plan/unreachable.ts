@@ -24,7 +24,7 @@ export function openUnreachable(
     campaign: { project, unreachable: asked },
     environment,
   }: { readonly campaign: Pick<Campaign, 'project' | 'unreachable'>; readonly environment: Environment },
-  ledger: Pick<Ledger, 'unreachable'>,
+  ledger: Ledger,
   nowMs: number,
 ) {
   const rule = asked === null ? null : ruleIn(project, environment, asked);
@@ -58,7 +58,7 @@ export function failuresText(failures: number, last: string): string {
 export function unreachableIn(
   project: Pick<Project, 'environments'>,
   rule: UnreachableRule | null,
-  ledger: Pick<Ledger, 'unreachable'>,
+  ledger: Ledger,
   nowMs: number,
   among: readonly string[] | null = null,
 ): readonly UnreachableAddress[] {

@@ -96,7 +96,7 @@ export async function refuseOtherInputs(
   planFile: AnyPlanFile,
   options: { readonly cwd: string; readonly allow: readonly Allowable[] },
 ): Promise<void> {
-  await refuseOtherProject(plan.campaign, options.cwd);
+  refuseOtherProject(plan.campaign, options.cwd);
   const others = differences(plan, planFile);
   const beyond = isStanding(planFile)
     ? []
@@ -159,11 +159,8 @@ export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pic
 const HINT = 'Undo the change, or make and review a new plan.';
 
 /** Anyone may have written a plan file that leads to another handbill.yaml, with other environments and approvers. */
-export async function refuseOtherProject(
-  { project, file }: Pick<Campaign, 'project' | 'file'>,
-  cwd: string,
-): Promise<void> {
-  const { root, isMarked } = await findProject(cwd);
+export function refuseOtherProject({ project, file }: Pick<Campaign, 'project' | 'file'>, cwd: string): void {
+  const { root, isMarked } = findProject(cwd);
   const { root: planned } = project;
   // A folder outside of any project may contain projects. A project elsewhere was chosen by the plan, not by the user.
   if (root === planned || (!isMarked && isInside(root, planned))) return;

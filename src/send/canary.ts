@@ -259,12 +259,7 @@ export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean
 }
 
 /** Whether reports and replies decide a gate after its pause, before the recorded latest time. Scans the list. */
-export function isDecidedEarly(
-  ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,
-  run: RunRecord,
-  canary: Canary | null,
-  nowMs: number,
-): boolean {
+export function isDecidedEarly(ledger: Ledger, run: RunRecord, canary: Canary | null, nowMs: number): boolean {
   if (canary === null || !asksReports(canary.gate)) return false;
   const lastMs = ledger.lastClaimMs(run);
   if (lastMs === null || nowMs < lastMs + canary.pauseMs) return false;

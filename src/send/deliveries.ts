@@ -116,7 +116,7 @@ function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveri
 
 /** Counts reports after `last` that are about no message. Scans the runs, newest first, until all are found. */
 export function countUnmatched(
-  ledger: Pick<Ledger, 'events' | 'outcomes' | 'runs'>,
+  ledger: Ledger,
   { last, count }: { readonly last: number; readonly count: number },
 ): number {
   const matched = createRowSet();
@@ -135,7 +135,7 @@ export function countUnmatched(
 const WENT_WRONG: readonly OutcomeState[] = ['rejected', 'failed', 'in-doubt'];
 
 /** One scan of the list; none where nothing was reported and no message went wrong. */
-export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes' | 'steps'>, run: RunRecord): Feedback {
+export function feedbackOf(ledger: Ledger, run: RunRecord): Feedback {
   const deliveries = openDeliveries(ledger, run);
   const counts = countFeedback();
   // The ledger keeps the steps of a finished run, and has no index of these outcomes.
@@ -153,7 +153,7 @@ export function feedbackOf(ledger: Pick<Ledger, 'events' | 'outcomes' | 'steps'>
  * @param campaign - as it was sent, if available: only then it is known who can get a fallback
  */
 export function cameBack(
-  ledger: Pick<Ledger, 'events' | 'runBefore' | 'steps'>,
+  ledger: Ledger,
   run: RunRecord,
   { deliveries, unmatched, causes }: Feedback,
   campaign: Campaign | null,
@@ -184,7 +184,7 @@ export function cameBack(
   };
 }
 
-function answersIn(ledger: Pick<Ledger, 'steps'>, run: RunRecord) {
+function answersIn(ledger: Ledger, run: RunRecord) {
   const { accepted, rejected, failed, skipped } = totalsOf(ledger.steps(run).filter(({ fellBack }) => !fellBack));
   return { accepted, rejected, failed, skipped };
 }
@@ -273,7 +273,7 @@ function isArrived(delivery: Delivery): boolean {
  * @param outcomes - the counted recipients
  */
 export function countReturned<G>(
-  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  ledger: Ledger,
   run: RunRecord,
   groupOf: (outcome: Outcome) => G | null,
   outcomes: readonly ('accepted' | 'rejected')[] = ['accepted'],
@@ -309,7 +309,7 @@ export function countReturned<G>(
   return groups;
 }
 
-export function returnedIn(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Returned {
+export function returnedIn(ledger: Ledger, run: RunRecord): Returned {
   return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
 }
 
@@ -425,10 +425,7 @@ export function withUnreached(
  * of each step, and whether the recipient answered. Each step is a transaction of a thousand rows, and yields how many
  * reports it deleted. Nothing to do without reports and replies.
  */
-export function* keepDeliveries(
-  ledger: Pick<Ledger, 'events' | 'outcomes' | 'purge'>,
-  run: RunRecord,
-): Generator<number> {
+export function* keepDeliveries(ledger: Ledger, run: RunRecord): Generator<number> {
   // As if it were not purged, so that its reports are read.
   const deliveries = openDeliveries(ledger, { ...run, purgedAtMs: null });
   if (deliveries === null) return;
@@ -501,6 +498,6 @@ function quoted(events: EvidenceEvents, row: InDoubtRow): DeliveryRecord | null 
 }
 
 /** Finds the messages of replies that came in since the last call; costs nothing if there are none. */
-export function joinReplies({ events }: Pick<Ledger, 'events'>, facts: Omit<JoinFacts, 'referencesOf'>): void {
+export function joinReplies({ events }: Ledger, facts: Omit<JoinFacts, 'referencesOf'>): void {
   if (events.hasUnjoined()) for (const _ of events.joinReplies({ ...facts, referencesOf: createReferences }));
 }

@@ -10,7 +10,7 @@ export function fetchedWith({ environments }: Pick<Project, 'environments'>, ide
 
 /** Why no new occurrence may begin: a STOP may be at the API that nothing has read. Null: it may. */
 export function staleReports(
-  ledger: Pick<Ledger, 'events'> | null,
+  ledger: Ledger | null,
   project: Pick<Project, 'environments'>,
   { identity }: Environment,
   { nowMs, allow }: { readonly nowMs: number; readonly allow: readonly Allowable[] },

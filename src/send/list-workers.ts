@@ -23,7 +23,7 @@ export interface WorkerShown {
 }
 
 /** @throws HandbillError (exit 2): the ledger is a file */
-export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly WorkerShown[] {
+export function listWorkers({ workers }: Ledger): readonly WorkerShown[] {
   if (workers === null) throw needsShared('Only a shared ledger has workers; this one is a file.');
   return workers
     .workers()

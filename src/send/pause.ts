@@ -11,7 +11,7 @@ import type { Timers } from './timers.ts';
 export const PAUSE_LOOK_MS = 500;
 
 interface PauseWatch {
-  readonly ledger: Pick<Ledger, 'pauseOf'>;
+  readonly ledger: Ledger;
   readonly run: RunRecord;
   readonly stop: Pick<Stop, 'paused'>;
   readonly timers: Timers;
@@ -48,7 +48,7 @@ export function watchPauses(
  * @throws HandbillError exit 5
  */
 export function refuseWhilePaused(
-  ledger: Pick<Ledger, 'pauseOf'>,
+  ledger: Ledger,
   { campaign, environment }: Pick<Plan, 'campaign' | 'environment'>,
 ): void {
   const pause = ledger.pauseOf({ environment: environment.identity, campaign: campaign.id });

@@ -135,10 +135,7 @@ export async function prepareRun(given: PrepareOptions): Promise<Prepared> {
  * a row with that key would count as a new recipient, and the person would get the message twice.
  * @throws HandbillError exit 2
  */
-function refuseErased(
-  { ledger, plan }: { readonly ledger: Pick<Ledger, 'hasErased'>; readonly plan: Plan },
-  existing: RunRecord,
-): void {
+function refuseErased({ ledger, plan }: { readonly ledger: Ledger; readonly plan: Plan }, existing: RunRecord): void {
   if (plan.campaign.recipients.key.length === 0 || !ledger.hasErased(existing)) return;
   const message =
     'A person was erased from this run, and recipients have a key beside their address: a changed list may name that person under another address.';
@@ -210,7 +207,7 @@ function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): rea
 const ANOTHER_OCCURRENCE =
   'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
 
-export function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
+export function hasRepairable(ledger: Ledger, run: RunRecord): boolean {
   return ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
 }
 
@@ -564,7 +561,7 @@ export function closedProblem(run: RunRecord): Diagnostic {
 }
 
 /** Older runs of the campaign that could still send, each as a warning; `due` continues its own runs. */
-export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld' | 'runsOf'>, plan: Plan) {
+export function olderRuns(ledger: Ledger, plan: Plan) {
   const identity = identityOf(plan);
   const own = ledger.findRun(identity)?.number ?? Number.POSITIVE_INFINITY;
   const isOpen = (run: RunRecord): boolean =>
@@ -590,7 +587,7 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
  * `clockMs`: reports are as old as the clock says, also for a start at another time.
  */
 export async function beginRefusals(
-  ledger: Pick<Ledger, 'events'> | null,
+  ledger: Ledger | null,
   { campaign, environment, occurrence }: Plan,
   { nowMs, allow, clockMs = nowMs }: Pick<LateOptions, 'allow' | 'nowMs'> & { readonly clockMs?: number },
 ): Promise<readonly Diagnostic[]> {
@@ -603,7 +600,7 @@ export async function beginRefusals(
 }
 
 interface LateOptions {
-  readonly ledger: Pick<Ledger, 'counts' | 'findRun' | 'hasErased' | 'lastClaimMs'>;
+  readonly ledger: Ledger;
   readonly plan: Plan;
   readonly allow: readonly Allowable[];
   readonly nowMs: number;
@@ -657,7 +654,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   });
 }
 
-type WaitLedger = Pick<Ledger, 'findRun' | 'lastClaimMs'>;
+type WaitLedger = Ledger;
 
 /** The end of a wait that a start leaves to later ones: for a gate, a winner, or a message before. Null: none. */
 function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {

@@ -52,7 +52,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   if (options.start !== undefined) await refuseUnapproved(plan, options.start, options);
   const { allow = [], start = {} } = options;
-  const prices = await loadPrices(campaign.project);
+  const prices = loadPrices(campaign.project);
   const suppressions = await loadSuppressions(campaign, options.env);
   const { sampled } = campaign.recipients;
   const nowMs = options.at ?? options.now();

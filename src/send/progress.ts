@@ -147,7 +147,7 @@ export function sumOf(steps: readonly StepCount[], outcome: OutcomeState): numbe
 }
 
 export function stateAfter(
-  ledger: Pick<Ledger, 'countOpen'>,
+  ledger: Ledger,
   run: RunRecord,
   halt: Halt | null,
   interrupted: boolean,

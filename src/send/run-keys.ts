@@ -11,7 +11,7 @@ export interface RunKeys {
 }
 
 /** In a temporary database, which SQLite removes: a list may be larger than memory. */
-export function openRunKeys(ledger: Pick<Ledger, 'keys'>, run: RunRecord): RunKeys {
+export function openRunKeys(ledger: Ledger, run: RunRecord): RunKeys {
   const keys = new DatabaseSync('');
   keys.exec('CREATE TABLE keys (key TEXT PRIMARY KEY, row INTEGER, taken INTEGER DEFAULT 0) WITHOUT ROWID; BEGIN');
   const add = keys.prepare('INSERT INTO keys (key, row) VALUES (?, ?) ON CONFLICT DO UPDATE SET row = excluded.row');

@@ -391,10 +391,7 @@ const CALL_BACK_LOOK_MS = 100;
  * Takes a run away from workers that continue it although its `send` has died: they finish what is in flight, and claim
  * nothing more. Waits for live ones; claims after an expired lease are in doubt. Called under the run's lock.
  */
-export async function callWorkersBack(
-  ledger: Pick<Ledger, 'findRun' | 'workers'>,
-  identity: RunIdentity,
-): Promise<void> {
+export async function callWorkersBack(ledger: Ledger, identity: RunIdentity): Promise<void> {
   const { workers } = ledger;
   const run = workers === null ? null : ledger.findRun(identity);
   if (workers === null || run === null) return;

@@ -28,7 +28,7 @@ async function findStanding(
   const reasons: Diagnostic[] = [];
   for (const name of await plansIn(rule.folder)) {
     const file = displayPath(join(rule.folder, name), options.cwd);
-    const plan = await readIn(rule.folder, name, file);
+    const plan = readIn(rule.folder, name, file);
     if ('code' in plan) {
       reasons.push(plan);
       continue;
@@ -69,9 +69,9 @@ async function plansIn(folder: string): Promise<readonly string[]> {
 }
 
 /** A plan, which may be a link, as in a mounted ConfigMap; or why the file is no plan. */
-async function readIn(folder: string, name: string, file: string): Promise<AnyPlanFile | Diagnostic> {
-  const found = await findFileAnywhere(folder, name);
-  const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_PLAN_BYTES, file);
+function readIn(folder: string, name: string, file: string): AnyPlanFile | Diagnostic {
+  const found = findFileAnywhere(folder, name);
+  const read = 'fault' in found ? found : readSmallFile(found.path, MAX_PLAN_BYTES, file);
   if ('fault' in read) return problem(read.fault.code, read.fault.message, { at: { file } });
   return parsePlanFile(new TextDecoder().decode(read.bytes), file);
 }

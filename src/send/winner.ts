@@ -48,7 +48,7 @@ const NONE: WinnerState = { kind: 'none' };
  * the next start would take, and a kill changes nothing. Scans the list, once the test was sent long enough ago.
  */
 export function findWinner(
-  ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
+  ledger: Ledger,
   { campaign }: Pick<Plan, 'campaign'>,
   run: RunRecord | null,
   nowMs: number,
@@ -106,31 +106,21 @@ export function winnerIn(state: WinnerState): string | null {
 }
 
 /** Enters the winner in the run, with its figures, which are on disk when the start ends. */
-export function rememberWinner(ledger: Pick<Ledger, 'setWinner'>, run: RunRecord, state: WinnerState): RunRecord {
+export function rememberWinner(ledger: Ledger, run: RunRecord, state: WinnerState): RunRecord {
   if (state.kind !== 'decided' || state.decision.variant === null) return run;
   const decided = ledger.setWinner(run, state.decision.variant);
   return { ...decided, figures: withDecision(decided.figures, state) };
 }
 
 /** Keeps why no variant won, for the report: only this says why recipients wait. */
-export function noteUndecided(
-  ledger: Pick<Ledger, 'finish'>,
-  run: RunRecord,
-  state: WinnerState,
-  nowMs: number,
-): RunRecord {
+export function noteUndecided(ledger: Ledger, run: RunRecord, state: WinnerState, nowMs: number): RunRecord {
   const isEnded = run.state !== 'running' && run.state !== 'loading';
   if (!isEnded || state.kind !== 'decided' || state.decision.variant !== null) return run;
   return ledger.finish(run, { state: run.state, halt: run.halt, figures: withDecision(run.figures, state), nowMs });
 }
 
 /** Whether a start would find what the run has noted: no variant has won, by the same figures. */
-export function isStillUndecided(
-  ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
-  run: RunRecord,
-  campaign: Plan['campaign'],
-  nowMs: number,
-): boolean {
+export function isStillUndecided(ledger: Ledger, run: RunRecord, campaign: Plan['campaign'], nowMs: number): boolean {
   const noted = run.figures?.['winner'] ?? null;
   if (noted === null || campaign.split.decides === null || ledger.events.hasUnjoined()) return false;
   const state = findWinner(ledger, { campaign }, run, nowMs);
@@ -145,7 +135,7 @@ const TRIED = ['accepted', 'rejected'] as const;
 
 /** A reachable recipient of the test is still pending; the test does not wait for one without a time zone. */
 function isTesting(
-  ledger: Pick<Ledger, 'counts' | 'outcomes'>,
+  ledger: Ledger,
   run: RunRecord,
   isInTest: (key: string | null) => boolean,
   tested: ReadonlySet<string>,

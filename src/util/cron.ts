@@ -50,13 +50,13 @@ function readAnew(expression: string, timeZone: string): CronReading {
 }
 
 function clockOf(cron: Cron, isRepeat: (ms: number) => boolean): CronClock {
-  const next = (afterMs: number): number | null => {
+  const findNext = (afterMs: number): number | null => {
     for (let at: number | null = afterMs; ; ) {
       at = cron.nextRun(new Date(at))?.getTime() ?? null;
       if (at === null || !isRepeat(at)) return at;
     }
   };
-  const latest = (atMs: number): number | null => {
+  const findLatest = (atMs: number): number | null => {
     // A time in the very second of the reference counts only when the reference is later within it.
     for (let at = atMs + 1; ; ) {
       const found = cron.previousRuns(1, new Date(at))[0]?.getTime();
@@ -65,7 +65,23 @@ function clockOf(cron: Cron, isRepeat: (ms: number) => boolean): CronClock {
       at = found;
     }
   };
-  return { next, latest };
+  // No instant is between the two. Campaigns with one schedule ask about nearly the same moment, one after the other.
+  let gap: { fromMs: number; readonly toMs: number; latestMs?: number | null } = { fromMs: 0, toMs: 0 };
+  const isInGap = (ms: number): boolean => ms >= gap.fromMs && ms < gap.toMs;
+  return {
+    next(afterMs) {
+      if (isInGap(afterMs)) return gap.toMs;
+      const next = findNext(afterMs);
+      gap = { fromMs: afterMs, toMs: next ?? afterMs };
+      return next;
+    },
+    latest(atMs) {
+      if (!isInGap(atMs)) return findLatest(atMs);
+      gap.latestMs ??= findLatest(atMs);
+      gap.fromMs = gap.latestMs ?? gap.fromMs;
+      return gap.latestMs;
+    },
+  };
 }
 
 function shapeProblem(expression: string, fields: readonly string[]): { message: string; hint: string } | null {

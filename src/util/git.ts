@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
+import { exists } from './paths.ts';
 
 export interface GitPlace {
   /** Real path of a folder. git is started at the top of its repository. */
@@ -34,14 +34,14 @@ const ALWAYS: readonly string[] = [
 ];
 
 /** Root of the git repository that a folder is in; null outside of git. In a worktree or a submodule `.git` is a file. */
-export async function repositoryOf(folder: string): Promise<string | null> {
-  return await folderAbove(folder, '.git');
+export function repositoryOf(folder: string): string | null {
+  return folderAbove(folder, '.git');
 }
 
 /** The nearest folder, this one or above, that holds an entry; null if there is none. */
-export async function folderAbove(folder: string, entry: string): Promise<string | null> {
+export function folderAbove(folder: string, entry: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
-    if ((await lstat(join(at, entry)).catch(() => null)) !== null) return at;
+    if (exists(join(at, entry))) return at;
     if (dirname(at) === at) return null;
   }
 }
@@ -75,7 +75,7 @@ function cleanEnvironment(env: GitPlace['env'], top: string): Record<string, str
  * @throws HandbillError exit 2, `git-unavailable`, if git is missing
  */
 export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitAnswer> {
-  const top = await repositoryOf(place.folder);
+  const top = repositoryOf(place.folder);
   if (top === null) return { status: 128, stdout: '', stderr: 'not a git repository' };
   return await new Promise((resolve, reject) => {
     const options = {
@@ -100,7 +100,7 @@ export async function streamGit(
   args: readonly string[],
   input: string,
 ): Promise<{ readonly stdout: Readable; readonly done: Promise<number | null> }> {
-  const top = (await repositoryOf(place.folder)) ?? place.folder;
+  const top = repositoryOf(place.folder) ?? place.folder;
   const child = spawn('git', [...ALWAYS, ...args], {
     cwd: top,
     env: cleanEnvironment(place.env, top),

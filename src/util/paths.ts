@@ -1,5 +1,15 @@
-import { constants } from 'node:fs';
-import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { didYouMean } from './suggest.ts';
@@ -11,25 +21,20 @@ type FoundPath = { readonly path: string } | { readonly fault: Diagnostic };
  * Finds a regular file named in a campaign or project file, by its path from `folder`. It must really be inside `root`: no
  * absolute path, no `..` or link out of it. Checks the spelling before it touches the disk, so that a path cannot probe it.
  */
-export async function findFileInside(root: string, folder: string, written: string): Promise<FoundPath> {
-  return asRegularFile(await findInside(root, folder, written), written);
+export function findFileInside(root: string, folder: string, written: string): FoundPath {
+  return asRegularFile(findInside(root, folder, written), written);
 }
 
 /** Inside the project or a folder of HANDBILL_LISTS. Touches nothing elsewhere; no link leads out of these folders. */
-export async function findListFile(
-  root: string,
-  folder: string,
-  written: string,
-  allowed: readonly string[],
-): Promise<FoundPath> {
-  const own = await findFileInside(root, folder, written);
+export function findListFile(root: string, folder: string, written: string, allowed: readonly string[]): FoundPath {
+  const own = findFileInside(root, folder, written);
   if ('path' in own || own.fault.code !== 'path-outside-project') return own;
   // Spellings that mean different places on different systems stay refused.
   if (/[\0\\]|^[A-Za-z]:/.test(written)) return own;
   const path = resolve(folder, written);
-  const roots = await Promise.all(allowed.map((one) => realpath(one).catch(() => resolve(one))));
+  const roots = allowed.map((one) => realPath(one) ?? resolve(one));
   if (![root, ...roots, ...allowed].some((one) => isInside(one, path))) return notAllowed(own, allowed);
-  const found = await realFile(path, written);
+  const found = realFile(path, written);
   if ('path' in found && !roots.some((one) => isInside(one, found.path))) return notAllowed(own, allowed);
   return asRegularFile(found, written);
 }
@@ -50,11 +55,11 @@ export function listFolders(
 }
 
 /** As `findFileInside`, for a folder. */
-export async function findFolderInside(root: string, folder: string, written: string): Promise<FoundPath> {
-  const found = await findInside(root, folder, written);
+export function findFolderInside(root: string, folder: string, written: string): FoundPath {
+  const found = findInside(root, folder, written);
   if ('fault' in found) return found;
   try {
-    if ((await stat(found.path)).isDirectory()) return found;
+    if (statSync(found.path).isDirectory()) return found;
   } catch (error) {
     return { fault: systemFault(error, written) };
   }
@@ -62,48 +67,66 @@ export async function findFolderInside(root: string, folder: string, written: st
 }
 
 /** For a file of the command line: it may be anywhere, but must not be a device or pipe. */
-export async function findFileAnywhere(cwd: string, written: string): Promise<FoundPath> {
+export function findFileAnywhere(cwd: string, written: string): FoundPath {
   if (written === '' || written.includes('\0')) return { fault: spellingFault(written) };
-  return asRegularFile(await realFile(resolve(cwd, written), written), written);
+  return asRegularFile(realFile(resolve(cwd, written), written), written);
 }
 
 /** For a file that need not exist yet (a ledger). Resolves its folder only: who opens the file can still see a link. */
-export async function placeInside(root: string, folder: string, written: string): Promise<FoundPath> {
+export function placeInside(root: string, folder: string, written: string): FoundPath {
   const fault = checkSpelling(root, folder, written);
   if (fault !== null) return { fault };
-  const path = await realPlace(resolve(folder, written));
+  const path = realPlace(resolve(folder, written));
   return isInside(root, path) ? { path } : { fault: outside(written) };
 }
 
+/** True for a dangling link, too: reading it reports the fault. */
+export function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Free of links; null: nothing can be found there. */
+export function realPath(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
 /** The path with all links in its folders resolved, as far as the folders exist. */
-export async function realPlace(path: string): Promise<string> {
+export function realPlace(path: string): string {
   const folder = dirname(path);
   if (folder === path) return path;
-  const real = await realpath(folder).catch(() => realPlace(folder));
+  const real = realPath(folder) ?? realPlace(folder);
   return resolve(real, relative(folder, path));
 }
 
 export type SmallFile = { readonly bytes: Uint8Array } | { readonly fault: Diagnostic };
 
 /** Opened non-blocking (a pipe would block) and without following a link; checked again by its open handle. */
-export async function readSmallFile(path: string, maxBytes: number, written = path): Promise<SmallFile> {
-  let handle: FileHandle;
+export function readSmallFile(path: string, maxBytes: number, written = path): SmallFile {
+  let file: number;
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     return { fault: systemFault(error, written) };
   }
   try {
-    const stats = await handle.stat();
+    const stats = fstatSync(file);
     if (!stats.isFile()) return { fault: notRegular(written) };
     if (stats.size > maxBytes) return { fault: tooLarge(written, maxBytes) };
     // One byte more than expected tells whether there is more; files of /proc report a size of 0.
     const buffer = Buffer.allocUnsafe((stats.size === 0 ? maxBytes : stats.size) + 1);
     let length = 0;
     while (length < buffer.length) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-      if (bytesRead === 0) break;
-      length += bytesRead;
+      const count = readSync(file, buffer, length, buffer.length - length, null);
+      if (count === 0) break;
+      length += count;
     }
     if (length > maxBytes) return { fault: tooLarge(written, maxBytes) };
     if (length === buffer.length) {
@@ -114,14 +137,14 @@ export async function readSmallFile(path: string, maxBytes: number, written = pa
   } catch (error) {
     return { fault: systemFault(error, written) };
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 
 /** @throws HandbillError exit 2: there is no such file, it cannot be read, or it has more than `maxBytes` */
-export async function readNamedFile(cwd: string, written: string, maxBytes: number): Promise<Uint8Array> {
-  const found = await findFileAnywhere(cwd, written);
-  const read = 'fault' in found ? found : await readSmallFile(found.path, maxBytes, written);
+export function readNamedFile(cwd: string, written: string, maxBytes: number): Uint8Array {
+  const found = findFileAnywhere(cwd, written);
+  const read = 'fault' in found ? found : readSmallFile(found.path, maxBytes, written);
   if ('bytes' in read) return read.bytes;
   throw refuse({ ...read.fault, at: { file: written } });
 }
@@ -143,11 +166,11 @@ export function displayPath(path: string, cwd: string): string {
   return sep === '/' ? shorter : shorter.replaceAll(sep, '/');
 }
 
-async function findInside(root: string, folder: string, written: string): Promise<FoundPath> {
+function findInside(root: string, folder: string, written: string): FoundPath {
   const fault = checkSpelling(root, folder, written);
   if (fault !== null) return { fault };
   const path = resolve(folder, written);
-  const found = await realFile(path, written);
+  const found = realFile(path, written);
   if ('fault' in found) return found;
   const real = found.path;
   if (!isInside(root, real)) return { fault: outside(written) };
@@ -171,32 +194,32 @@ function checkSpelling(root: string, folder: string, written: string): Diagnosti
   return isInside(root, resolve(folder, written)) ? null : outside(written);
 }
 
-async function realFile(path: string, written: string): Promise<FoundPath> {
+function realFile(path: string, written: string): FoundPath {
   try {
-    return { path: await realpath(path) };
+    return { path: realpathSync.native(path) };
   } catch (error) {
-    return { fault: await missingFault(error, path, written) };
+    return { fault: missingFault(error, path, written) };
   }
 }
 
-async function asRegularFile(found: FoundPath, written: string): Promise<FoundPath> {
+function asRegularFile(found: FoundPath, written: string): FoundPath {
   if ('fault' in found) return found;
   try {
     // stat does not open: a pipe without a writer does not block here.
-    if (!(await stat(found.path)).isFile()) return { fault: notRegular(written) };
-    await access(found.path, constants.R_OK);
+    if (!statSync(found.path).isFile()) return { fault: notRegular(written) };
+    accessSync(found.path, constants.R_OK);
     return found;
   } catch (error) {
     return { fault: systemFault(error, written) };
   }
 }
 
-async function missingFault(error: unknown, path: string, written: string): Promise<Diagnostic> {
+function missingFault(error: unknown, path: string, written: string): Diagnostic {
   const fault = systemFault(error, written);
   if (fault.code !== 'file-not-found') return fault;
   const folder = dirname(path);
   try {
-    const names = (await readdir(folder)).slice(0, MAX_CANDIDATES);
+    const names = readdirSync(folder).slice(0, MAX_CANDIDATES);
     if (names.includes(basename(path))) return { ...fault, hint: 'It is a link to a file that does not exist.' };
     const parent = written.slice(0, written.lastIndexOf('/') + 1);
     return {

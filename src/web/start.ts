@@ -41,7 +41,7 @@ export async function startServing(
   const isRemote = !isLoopback(host) || allowRemote.length > 0;
   if (isRemote && open) throw refuse(problem('usage', 'Pages that other machines reach are never open.', LEAVE_OUT));
   if (isRemote && allowRemote.length === 0) throw remote(host);
-  const reading = await projectHere({ cwd, env, ledger: options.ledger });
+  const reading = projectHere({ cwd, env, ledger: options.ledger });
   const keeper = keepLedger(reading.project.ledger, now);
   const live = createLive(keeper);
   const given = options.ledger ?? env['HANDBILL_LEDGER'] ?? '';

@@ -95,7 +95,7 @@ async function planned(approvers: readonly Key[] = [keys.ben], environment = 'pr
 
 /** A plan of one occurrence. */
 async function readOnce(...args: Parameters<typeof readPlan>): Promise<PlanFile> {
-  return (await readPlan(...args)) as PlanFile;
+  return readPlan(...args) as PlanFile;
 }
 
 function write(planFile: PlanFile): void {
@@ -213,7 +213,7 @@ describe('on the command line', () => {
     });
     await once(terminal, 'close');
     expect(shown).toContain('Enter passphrase');
-    expect((await readPlan('p.json', { cwd: project.root })).signatures).toHaveLength(1);
+    expect(readPlan('p.json', { cwd: project.root }).signatures).toHaveLength(1);
   });
 });
 

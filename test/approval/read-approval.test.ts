@@ -20,7 +20,7 @@ afterAll(() => ring.remove());
 async function read(lines: string, environment = 'production') {
   const api = environment === 'sandbox' ? '' : '    baseUrl: https://api.example.com\n    apiKey: { env: K }\n';
   using project = createProject({ 'handbill.yaml': `environments:\n  ${environment}:\n${api}${lines}` });
-  const { project: found, diagnostics } = await readProject(await findProject(project.root), { cwd: project.root });
+  const { project: found, diagnostics } = readProject(findProject(project.root), { cwd: project.root });
   return { approval: found.environments.get(environment)?.approval, diagnostics, root: project.root };
 }
 

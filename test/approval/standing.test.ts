@@ -174,7 +174,7 @@ describe('a standing approval', () => {
     expect(received()).toBe(6);
     const other = await run('send', 'nightly', '--env', 'staging', ...named, 'more');
     expect(other).toMatchObject({ status: 2 });
-    const plan = (await readPlan(PLAN, { cwd: project.root })) as StandingPlan;
+    const plan = readPlan(PLAN, { cwd: project.root }) as StandingPlan;
     const sending = { env: { ...process.env, HANDBILL_API_KEY: API_KEY }, now: () => now, confirm: true };
     await send('nightly', { cwd: project.root, environment: 'production', occurrence: 'lib', plan, ...sending });
     expect(received()).toBe(8);

@@ -67,12 +67,12 @@ describe('a project', () => {
       'a/b/c/x': '',
       'd/e/x': '',
     });
-    const at = async (path: string) => (await findProject(join(folder.root, path))).file;
+    const at = async (path: string) => findProject(join(folder.root, path)).file;
     for (const path of ['a/b/c', 'a/b', 'a', 'd/e', '.']) {
       expect(await at(path), path).toBe(join(folder.root, 'a/handbill.yaml'));
     }
     await rm(join(folder.root, 'a'), { recursive: true });
-    expect(await findProject(join(folder.root, 'd/e'))).toEqual({ root: folder.root, file: null, isMarked: true });
+    expect(findProject(join(folder.root, 'd/e'))).toEqual({ root: folder.root, file: null, isMarked: true });
   });
 
   it('does not reach beyond its repository', async () => {
@@ -81,7 +81,7 @@ describe('a project', () => {
       'repository/.git/HEAD': '',
       'repository/x/y': '',
     });
-    expect(await findProject(join(folder.root, 'repository/x'))).toEqual({
+    expect(findProject(join(folder.root, 'repository/x'))).toEqual({
       root: join(folder.root, 'repository'),
       file: null,
       isMarked: true,
@@ -91,7 +91,7 @@ describe('a project', () => {
   it('is found by real path', async () => {
     await using folder = await folderWith({ 'a/handbill.yaml': '', 'a/b/x': '' });
     await symlink(join(folder.root, 'a/b'), join(folder.root, 'link'));
-    expect((await findProject(join(folder.root, 'link'))).root).toBe(join(folder.root, 'a'));
+    expect(findProject(join(folder.root, 'link')).root).toBe(join(folder.root, 'a'));
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe('a project', () => {
   ])('has its ledger %s', async (_label, yaml, ledger, expected) => {
     await using folder = await folderWith({ 'handbill.yaml': yaml, 'cwd/x': '' });
     const options = { cwd: join(folder.root, 'cwd'), ...(ledger === undefined ? {} : { ledger }) };
-    const { project, diagnostics } = await readProject(await findProject(folder.root), options);
+    const { project, diagnostics } = readProject(findProject(folder.root), options);
     expect(diagnostics).toEqual([]);
     expect(project.ledger).toBe(join(folder.root, expected));
   });
@@ -117,18 +117,18 @@ describe('a project', () => {
     ['prices: gone.csv\n', 'file-not-found'],
   ])('with %j is refused', async (yaml, code) => {
     await using folder = await folderWith({ 'handbill.yaml': yaml });
-    const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
+    const { diagnostics } = readProject(findProject(folder.root), { cwd: folder.root });
     expect(diagnostics).toMatchObject([{ code, at: { file: 'handbill.yaml', line: 1 } }]);
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
 
   it('has its ledger on a database server, whose password comes from outside of the file', async () => {
     await using folder = await folderWith({ 'handbill.yaml': 'ledger: postgres://me@host/db\n' });
-    const inFile = await readProject(await findProject(folder.root), { cwd: folder.root });
+    const inFile = readProject(findProject(folder.root), { cwd: folder.root });
     expect(inFile.diagnostics).toEqual([]);
     expect(inFile.project.ledger).toBe('postgres://me@host/db');
     const ledger = 'postgresql://me:SEKRET@host/db';
-    const given = await readProject(await findProject(folder.root), { cwd: folder.root, ledger });
+    const given = readProject(findProject(folder.root), { cwd: folder.root, ledger });
     expect(given.diagnostics).toEqual([]);
     expect(given.project.ledger).toBe(ledger);
   });
@@ -137,7 +137,7 @@ describe('a project', () => {
     'with --ledger %s is refused',
     async (ledger) => {
       await using folder = await folderWith({});
-      const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root, ledger });
+      const { diagnostics } = readProject(findProject(folder.root), { cwd: folder.root, ledger });
       expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value']);
       expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
     },
@@ -151,7 +151,7 @@ describe('a project', () => {
   ])('with the proxy %s is refused', async (proxy, code) => {
     const yaml = `environments:\n  p:\n    baseUrl: https://a.example\n    apiKey: { env: K }\n    proxy: ${proxy}\n`;
     await using folder = await folderWith({ 'handbill.yaml': yaml });
-    const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
+    const { diagnostics } = readProject(findProject(folder.root), { cwd: folder.root });
     expect(diagnostics.map((d) => d.code)).toEqual([code]);
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
@@ -159,11 +159,11 @@ describe('a project', () => {
   it('whose handbill.yaml is not a file, or is empty', async () => {
     await using folder = await folderWith({});
     await mkdir(join(folder.root, 'handbill.yaml'));
-    expect((await readProject(await findProject(folder.root), { cwd: folder.root })).diagnostics).toMatchObject([
+    expect(readProject(findProject(folder.root), { cwd: folder.root }).diagnostics).toMatchObject([
       { code: 'file-not-regular' },
     ]);
     await using empty = await folderWith({ 'handbill.yaml': '# nothing yet\n' });
-    expect((await readProject(await findProject(empty.root), { cwd: empty.root })).diagnostics).toEqual([]);
+    expect(readProject(findProject(empty.root), { cwd: empty.root }).diagnostics).toEqual([]);
   });
 });
 
@@ -200,20 +200,20 @@ describe('campaigns to validate', () => {
     ['named twice', ['elsewhere', 'elsewhere/campaign.yaml'], ['elsewhere/campaign.yaml']],
   ])('%s', async (_label, paths, expected) => {
     await using folder = await folderWith(files);
-    const found = await findCampaigns(paths, folder.root);
+    const found = findCampaigns(paths, folder.root);
     expect(found).toEqual({ files: expected.map((f) => join(folder.root, f)), diagnostics: [] });
   });
 
   it('that are not there', async () => {
     await using folder = await folderWith(files);
-    const { diagnostics } = await findCampaigns(['helo', 'x/y', 'a\0b'], folder.root);
+    const { diagnostics } = findCampaigns(['helo', 'x/y', 'a\0b'], folder.root);
     expect(diagnostics.map((d) => d.code)).toEqual(Array(3).fill('campaign-not-found'));
   });
 
   it('twelve files of 20,000 brackets are twelve errors', async () => {
     const bombs = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`dir/${i}.yaml`, '['.repeat(20_000)]));
     await using folder = await folderWith(bombs);
-    const { files: found } = await findCampaigns(['dir'], folder.root);
+    const { files: found } = findCampaigns(['dir'], folder.root);
     expect(found).toHaveLength(12);
     for (const file of found) {
       expect((await folder.read(file)).diagnostics).toMatchObject([

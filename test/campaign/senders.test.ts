@@ -5,7 +5,7 @@ import { folderWith } from './helper.ts';
 
 async function projectWith(yaml: string) {
   await using folder = await folderWith({ 'handbill.yaml': yaml });
-  return await readProject(await findProject(folder.root), { cwd: folder.root });
+  return readProject(findProject(folder.root), { cwd: folder.root });
 }
 
 test.each<[label: string, yaml: string, rules: Readonly<Record<string, string>>]>([
@@ -23,7 +23,7 @@ test.each<[label: string, yaml: string, rules: Readonly<Record<string, string>>]
 
 it('has no rules without handbill.yaml', async () => {
   await using folder = await folderWith({});
-  const { project } = await readProject(await findProject(folder.root), { cwd: folder.root });
+  const { project } = readProject(findProject(folder.root), { cwd: folder.root });
   expect(project.senderRules).toEqual({});
 });
 

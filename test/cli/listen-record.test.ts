@@ -69,7 +69,7 @@ test('doubts that cannot be resolved, by a bug, do not end what is received', ()
     isAddress: () => true,
     onRecorded: () => undefined,
   };
-  const recorder = recorderOf({ events: broken }, { ...facts, log: (line) => lines.push(line) });
+  const recorder = recorderOf({ ...ledger, events: broken }, { ...facts, log: (line) => lines.push(line) });
   void recorder.record([report({})], 'sandbox');
   recorder.finish();
   void recorder.record([STOP], 'sandbox');

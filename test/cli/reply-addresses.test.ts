@@ -20,7 +20,7 @@ afterEach(() => {
 
 /** A body comes in, as `listen` reads and records it. */
 async function receive(body: object): Promise<readonly string[]> {
-  const reading = await projectHere({ cwd: project.root, env: {} });
+  const reading = projectHere({ cwd: project.root, env: {} });
   const { events } = interpreterOf(reading, 'sandbox').interpret(Buffer.from(JSON.stringify(body)), NOON);
   return ledger.events.record(events, { nowMs: NOON, source: 'webhook', environment: 'sandbox' }).suppressed;
 }

@@ -109,7 +109,7 @@ test('a STOP that answers a known message suppresses its recipient, whatever its
 test('a receiver holds it, says so, and does not count it', async () => {
   const root = await givenProject('x.txt', '');
   const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
-  const reading = await projectHere({ cwd: root, env: {} });
+  const reading = projectHere({ cwd: root, env: {} });
   const lines: string[] = [];
   const counted: string[] = [];
   const recorder = recorderOf(ledger, {

@@ -171,7 +171,7 @@ async function withFile(path: string, text: string, run: (folder: string) => Pro
 
 test("the README's handbill.yaml is a project file", async () => {
   await withFile('handbill.yaml', yamlOf('defaults'), async (folder) => {
-    const { project, diagnostics } = await readProject(await findProject(folder), { cwd: folder });
+    const { project, diagnostics } = readProject(findProject(folder), { cwd: folder });
     expect(diagnostics).toEqual([]);
     expect([...project.environments.keys()].toSorted()).toEqual(['production', 'sandbox']);
   });

@@ -29,7 +29,7 @@ describe.each(NAMES)('the page of %s', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'handbill-provider-'));
     try {
       writeFileSync(join(folder, 'handbill.yaml'), text);
-      const { project, diagnostics } = await readProject(await findProject(folder), { cwd: folder });
+      const { project, diagnostics } = readProject(findProject(folder), { cwd: folder });
       expect(diagnostics).toEqual([]);
       expect(project.environments.get('production')?.provider.name).toBe(name);
     } finally {
@@ -44,7 +44,7 @@ describe.each(NAMES)('the page of %s', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'handbill-provider-'));
     try {
       writeFileSync(join(folder, 'handbill.yaml'), settings + webhook.replaceAll(/^(?=.)/gm, '    '));
-      const { project, diagnostics } = await readProject(await findProject(folder), { cwd: folder });
+      const { project, diagnostics } = readProject(findProject(folder), { cwd: folder });
       expect(diagnostics).toEqual([]);
       expect(project.environments.get('production')?.webhook.receiver).not.toBeNull();
     } finally {

@@ -122,6 +122,14 @@ test.each([
   ]);
 });
 
+test('recipients with a corrected address are found without reading the list', () => {
+  const corrected = plans.filter(({ sql }) => /WHERE list = \?\d? AND step = 0 AND list_address IS NOT NULL/.test(sql));
+  expect(corrected.map(({ steps }) => steps[0])).toEqual(
+    corrected.map(() => 'SEARCH recipients USING INDEX recipients_changed (list=? AND step=?)'),
+  );
+  expect(corrected.length).toBe(4);
+});
+
 test('a claim and an outcome are one row each, wherever the list is', () => {
   const hot = plans.filter(({ sql }) => /^UPDATE recipients SET .* AND row = /.test(sql));
   expect(hot.length).toBeGreaterThan(8);

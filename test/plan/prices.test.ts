@@ -18,8 +18,8 @@ it.each<[label: string, list: string | Uint8Array, micros: readonly number[], co
   ['that is too large', LIST.padEnd(1024 * 1024 + 1), [], ['file-too-large prices.csv']],
 ])('a price list %s is read like any file that the project names', async (_label, list, micros, codes) => {
   using project = createProject({ 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': list });
-  const { project: read } = await readProject(await findProject(project.root), { cwd: project.root });
-  const { prices, diagnostics } = await readPriceList(read);
+  const { project: read } = readProject(findProject(project.root), { cwd: project.root });
+  const { prices, diagnostics } = readPriceList(read);
   expect([...(prices?.micros.values() ?? [])]).toEqual(micros);
   expect(diagnostics.map(({ code, at }) => `${code} ${Object.values(at ?? {}).join(':')}`)).toEqual(codes);
 });

@@ -400,7 +400,7 @@ describe('pages that are unusual', () => {
 
 /** A fetch whose waits end at once. */
 async function fetchHere(waits: number[]) {
-  const reading = await readProject(await findProject(project.root), { cwd: project.root });
+  const reading = readProject(findProject(project.root), { cwd: project.root });
   using ledger = openLedger(join(project.root, '.handbill/ledger.db'), { mode: 'write', nowMs });
   const environment = environmentOf(reading, 'production');
   const timers = { sleep: async (ms: number) => void waits.push(ms) };

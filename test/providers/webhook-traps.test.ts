@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   const text = stringify({ defaultCountry: 'GB', environments: Object.fromEntries(environments) });
   writeFileSync(join(folder, 'handbill.yaml'), text);
-  reading = await readProject(await findProject(folder), { cwd: folder });
+  reading = readProject(findProject(folder), { cwd: folder });
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));

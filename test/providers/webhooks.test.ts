@@ -47,7 +47,7 @@ function variableOf(name: string): string {
 beforeAll(async () => {
   mkdirSync(join(folder, 'campaigns'));
   writeFileSync(join(folder, 'handbill.yaml'), projectText());
-  const reading = await readProject(await findProject(folder), { cwd: folder });
+  const reading = readProject(findProject(folder), { cwd: folder });
   expect(reading.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   const { senders } = await readSenders(reading, null, env);
   receiver = await startReceiver({

@@ -122,6 +122,31 @@ test('forwards and backwards name the same instants, each once and in order', ()
   );
 });
 
+test('an answer does not depend on what was asked before', () => {
+  let readings = 0;
+  // Spaces do not count, and make another reading, which has not been asked anything.
+  const fresh = (cron: string, zone: string) => {
+    readings += 1;
+    return clock(`${' '.repeat(readings)}${cron}`, zone);
+  };
+  const questions = fc.array(
+    fc.tuple(fc.constantFrom('next' as const, 'latest' as const), fc.integer({ min: -7_200_000, max: 7_200_000 })),
+    { minLength: 2, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(CRONS, ZONES, INSTANTS, questions, (cron, zone, around, asked) => {
+      const { next, latest } = fresh(cron, zone);
+      const instant = next(around) ?? around;
+      for (const [which, offsetMs] of asked) {
+        for (const at of [instant, instant + offsetMs]) {
+          expect((which === 'next' ? next : latest)(at)).toBe(fresh(cron, zone)[which](at));
+        }
+      }
+    }),
+    { numRuns: examples(100) },
+  );
+});
+
 test('no time of the wall clock fires twice, unless every hour does', () => {
   fc.assert(
     fc.property(

@@ -59,7 +59,7 @@ describe('delivery reports and replies of a run', () => {
         read += 1;
         return ledger.outcomes(...args);
       };
-      feedbackOf({ events: ledger.events, steps: ledger.steps, outcomes }, run);
+      feedbackOf({ ...ledger, outcomes }, run);
       return read;
     };
     ledger.commit(run, [], [claimOf(0)], NOON);

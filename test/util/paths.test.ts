@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => rm(base, { recursive: true, force: true }));
 
 async function codeOf(written: string): Promise<string> {
-  const found = await findFileInside(root, folder, written);
+  const found = findFileInside(root, folder, written);
   return 'fault' in found ? found.fault.code : found.path.slice(root.length);
 }
 
@@ -83,25 +83,25 @@ describe('a path in a campaign (S24)', () => {
   ])('%s', async (_label, written, code) => expect(await codeOf(written)).toBe(code), 2000);
 
   it('asks nothing of the disk about what lies outside', async () => {
-    const there = await findFileInside(root, folder, '../../secret');
-    const missing = await findFileInside(root, folder, '../../nothing');
+    const there = findFileInside(root, folder, '../../secret');
+    const missing = findFileInside(root, folder, '../../nothing');
     expect(JSON.stringify(there).replaceAll('secret', '')).toBe(JSON.stringify(missing).replaceAll('nothing', ''));
   });
 
   it('says of a link to nothing that it is one, and does not suggest its own name', async () => {
-    expect(await findFileInside(root, folder, 'dangling')).toMatchObject({
+    expect(findFileInside(root, folder, 'dangling')).toMatchObject({
       fault: { hint: 'It is a link to a file that does not exist.' },
     });
   });
 
   it('suggests a name from the folder', async () => {
-    expect(await findFileInside(root, folder, 'helo.hbs')).toMatchObject({
+    expect(findFileInside(root, folder, 'helo.hbs')).toMatchObject({
       fault: { hint: 'Did you mean "hello.hbs"?' },
     });
-    expect(await findFileInside(root, folder, '../shaerd.csv')).toMatchObject({
+    expect(findFileInside(root, folder, '../shaerd.csv')).toMatchObject({
       fault: { hint: 'Did you mean "../shared.csv"?' },
     });
-    expect(await findFileInside(root, folder, 'nowhere/x.hbs')).toMatchObject({
+    expect(findFileInside(root, folder, 'nowhere/x.hbs')).toMatchObject({
       fault: { hint: 'The folder "nowhere" does not exist either.' },
     });
   });
@@ -121,32 +121,32 @@ describe('folders', () => {
     ['hello.hbs', false],
     ['../..', false],
     ['nothing', false],
-  ])('%s', async (written, good) => expect('path' in (await findFolderInside(root, folder, written))).toBe(good));
+  ])('%s', async (written, good) => expect('path' in findFolderInside(root, folder, written)).toBe(good));
 });
 
 describe('a list that is named on the command line', () => {
   it('may lie anywhere, but must be a file', async () => {
-    expect(await findFileAnywhere(folder, '../../secret')).toEqual({ path: join(base, 'secret') });
-    expect(await findFileAnywhere(folder, join(base, 'secret'))).toEqual({ path: join(base, 'secret') });
+    expect(findFileAnywhere(folder, '../../secret')).toEqual({ path: join(base, 'secret') });
+    expect(findFileAnywhere(folder, join(base, 'secret'))).toEqual({ path: join(base, 'secret') });
     for (const path of ['/dev/zero', '/dev/null', 'pipe', '.', 'zero']) {
-      expect(await findFileAnywhere(folder, path)).toMatchObject({ fault: { code: 'file-not-regular' } });
+      expect(findFileAnywhere(folder, path)).toMatchObject({ fault: { code: 'file-not-regular' } });
     }
-    expect(await findFileAnywhere(folder, 'no')).toMatchObject({ fault: { code: 'file-not-found' } });
-    expect(await findFileAnywhere(folder, 'a\0b')).toMatchObject({ fault: { code: 'path-outside-project' } });
+    expect(findFileAnywhere(folder, 'no')).toMatchObject({ fault: { code: 'file-not-found' } });
+    expect(findFileAnywhere(folder, 'a\0b')).toMatchObject({ fault: { code: 'path-outside-project' } });
   });
 });
 
 describe('a place for a new file', () => {
   it('need not exist, but lies inside by its real folder', async () => {
-    expect(await placeInside(root, root, 'new/folder/ledger.db')).toEqual({ path: join(root, 'new/folder/ledger.db') });
-    expect(await placeInside(root, folder, 'inner-link/x/ledger.db')).toEqual({ path: join(root, 'x/ledger.db') });
+    expect(placeInside(root, root, 'new/folder/ledger.db')).toEqual({ path: join(root, 'new/folder/ledger.db') });
+    expect(placeInside(root, folder, 'inner-link/x/ledger.db')).toEqual({ path: join(root, 'x/ledger.db') });
     for (const written of ['../ledger.db', '/tmp/ledger.db', 'campaigns/linked-folder/ledger.db', '', 'a\0']) {
-      expect(await placeInside(root, root, written), written).toHaveProperty('fault');
+      expect(placeInside(root, root, written), written).toHaveProperty('fault');
     }
   });
 
   it('keeps a link as the last part, so that it can be seen', async () => {
-    expect(await placeInside(root, folder, 'passwd')).toEqual({ path: join(folder, 'passwd') });
+    expect(placeInside(root, folder, 'passwd')).toEqual({ path: join(folder, 'passwd') });
   });
 });
 
@@ -154,14 +154,14 @@ describe('readSmallFile', () => {
   it('reads all bytes, up to the limit', async () => {
     const path = join(base, 'bytes');
     await writeFile(path, 'x'.repeat(10));
-    expect(await readSmallFile(path, 10)).toEqual({ bytes: new Uint8Array(await readFile(path)) });
-    expect(await readSmallFile(path, 9)).toMatchObject({ fault: { code: 'file-too-large' } });
+    expect(readSmallFile(path, 10)).toEqual({ bytes: new Uint8Array(await readFile(path)) });
+    expect(readSmallFile(path, 9)).toMatchObject({ fault: { code: 'file-too-large' } });
   });
 
   it('reads files that report no size', async () => {
-    const read = await readSmallFile('/proc/self/status', 1 << 20);
+    const read = readSmallFile('/proc/self/status', 1 << 20);
     expect('bytes' in read && read.bytes.length).toBeGreaterThan(100);
-    expect(await readSmallFile('/proc/self/status', 10)).toMatchObject({ fault: { code: 'file-too-large' } });
+    expect(readSmallFile('/proc/self/status', 10)).toMatchObject({ fault: { code: 'file-too-large' } });
   });
 
   test.each([
@@ -172,13 +172,13 @@ describe('readSmallFile', () => {
   ])(
     'does not wait for, follow or invent: %s',
     async (name, code) => {
-      expect(await readSmallFile(join(folder, name), 100)).toMatchObject({ fault: { code } });
+      expect(readSmallFile(join(folder, name), 100)).toMatchObject({ fault: { code } });
     },
     2000,
   );
 
   it('does not read a device', async () => {
-    expect(await readSmallFile('/dev/zero', 100)).toMatchObject({ fault: { code: 'file-not-regular' } });
+    expect(readSmallFile('/dev/zero', 100)).toMatchObject({ fault: { code: 'file-not-regular' } });
   }, 2000);
 });
 

@@ -117,7 +117,7 @@ describe.each(['SQLite', 'PostgreSQL'])('all figures are of one moment, on %s', 
 
   it('of `report --format json`', () =>
     read(async (ledger, run, context) => {
-      const { project: found } = await projectHere({ ...context, ledger: address });
+      const { project: found } = projectHere({ ...context, ledger: address });
       let text = '';
       const out = (piece: string) => {
         text += piece;
@@ -128,7 +128,7 @@ describe.each(['SQLite', 'PostgreSQL'])('all figures are of one moment, on %s', 
 
   it('of the page of a report', () =>
     read(async (ledger, run, context) => {
-      const { project: found } = await projectHere({ ...context, ledger: address });
+      const { project: found } = projectHere({ ...context, ledger: address });
       const summary = await openSummary(ledger, run, context, found);
       const made: Report[] = [];
       const watched = {

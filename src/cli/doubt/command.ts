@@ -72,11 +72,11 @@ type ResolveFlags = Flags<typeof RESOLVE_FLAGS>;
 
 async function resolve(context: CommandContext, given: ResolveFlags, named: string): Promise<void> {
   const quiet = given.quiet === true;
-  const { timeZone } = (await projectHere(given)).project;
+  const { timeZone } = projectHere(given).project;
   const result = await recordVerdict(named, {
     ...given,
     verdict: verdictOf(given),
-    names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
+    names: [...(given.key ?? []).map((name) => ({ name })), ...namesIn(given.from, context.cwd)],
     by: given.by ?? userHere(),
     confirm: async (question) => {
       if (given.yes !== true || !quiet) context.err(stating(question, context.width, timeZone));
@@ -103,9 +103,9 @@ function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'res
 const MOST_BYTES = 64 << 20;
 
 /** One name a line, also as a column cut out of a CSV of handbill; skips blank lines. */
-async function namesIn(file: string | undefined, cwd: string): Promise<readonly Named[]> {
+function namesIn(file: string | undefined, cwd: string): readonly Named[] {
   if (file === undefined) return [];
-  const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);
+  const decoded = decodeUtf8(readNamedFile(cwd, file, MOST_BYTES), file);
   if ('problem' in decoded) throw refuse(decoded.problem);
   const names = decoded.text.split(/\r\n|\n|\r/).map((line, index) => {
     const text = line.trim();

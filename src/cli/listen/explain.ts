@@ -26,9 +26,11 @@ export async function explainPayload(
   named: string | undefined,
   context: Pick<CommandContext, 'cwd' | 'env' | 'now' | 'out'>,
 ): Promise<void> {
-  const reading = await projectHere(context);
+  const reading = projectHere(context);
   const environment = environmentFor(reading, named);
-  const bytes = await withPipedList(file, ({ pipedList = file }) => readNamedFile(context.cwd, pipedList, MAX_BYTES));
+  const bytes = await withPipedList(file, async (piped) =>
+    readNamedFile(context.cwd, piped.pipedList ?? file, MAX_BYTES),
+  );
   const name = file === '-' ? 'standard input' : safeLine(file);
   const address = createReportedAddressReader(countryOf(reading));
   const nowMs = context.now();

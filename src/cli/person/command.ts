@@ -37,7 +37,7 @@ export async function run(context: CommandContext, flags: PersonFlags, address: 
   }
   const found = await person(address, flags);
   if (flags.format === 'json') return await context.out(`${jsonText({ version: 1, ...found }, 2)}\n`);
-  const { timeZone } = (await projectHere(flags)).project;
+  const { timeZone } = projectHere(flags).project;
   await context.out(asText(found, proseWidth(context.width), createFormats(null, timeZone)));
 }
 

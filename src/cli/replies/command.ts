@@ -66,7 +66,7 @@ async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): P
 }
 
 async function shownOf(given: Pick<ReviewFlags, 'full' | 'cwd' | 'env' | 'ledger'>, context: CommandContext) {
-  const { timeZone } = (await projectHere(given)).project;
+  const { timeZone } = projectHere(given).project;
   return { full: given.full === true, width: context.tableWidth ?? context.width, timeZone };
 }
 

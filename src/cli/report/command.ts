@@ -15,7 +15,7 @@ export async function run(
   // `runs` and `doubt` use this module too, and print no report.
   const { checkOptions, printReport } = await import('./print.ts');
   checkOptions(options);
-  const reading = await projectHere(flags);
+  const reading = projectHere(flags);
   await joinRepliesOf(reading, context);
   using ledger = ledgerHere(reading, context);
   const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));

@@ -90,7 +90,7 @@ export async function run(
 async function sendOne(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
   refuseMixed(command, flags);
   if (flags.testTo !== undefined) return await runTest(target, flags, context);
-  const planFile = flags.plan === undefined ? undefined : await readPlan(flags.plan, context);
+  const planFile = flags.plan === undefined ? undefined : readPlan(flags.plan, context);
   const standing = planFile !== undefined && isStanding(planFile) ? planFile : undefined;
   // A standing plan may be named beside its campaign.
   if (standing === undefined && (target === undefined) === (planFile === undefined)) {

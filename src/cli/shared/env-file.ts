@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { findProject, type ProjectPlace } from '../../campaign/place.ts';
+import { findProject, ifClear, type ProjectPlace } from '../../campaign/place.ts';
 import { secretVariables } from '../../campaign/project.ts';
 import { type Diagnostic, HandbillError, problem, refuse, warning } from '../../errors.ts';
 import { repositoryOf, runGit } from '../../util/git.ts';
@@ -23,7 +23,7 @@ export async function withEnvFile(
   env: Env,
   cwd: string,
 ): Promise<{ readonly env: Env; readonly warnings: readonly Diagnostic[] }> {
-  const place = await findProject(cwd).catch(() => null);
+  const place = ifClear(() => findProject(cwd));
   const path = join(place?.root ?? cwd, '.env');
   // Non-blocking: a pipe without a writer would block without end. Without a file that can be read, the command that needs
   // a secret from it names the one that is missing.
@@ -49,7 +49,7 @@ async function read(handle: FileHandle, path: string, where: Where): ReturnType<
   if (!stats.isFile() || stats.size > MAX_BYTES) return { env, warnings: [] };
   const text = await handle.readFile('utf8');
   const file = displayPath(path, cwd);
-  const { names, isValid } = await secretVariables(place, cwd);
+  const { names, isValid } = secretVariables(place, cwd);
   const found = Object.entries(parseEnv(text));
   const secrets = found.filter(([name]) => name === 'PGPASSWORD' || (names.has(name) && !SETTINGS.test(name)));
   const others = found.map(([name]) => name).filter((name) => !secrets.some(([secret]) => secret === name));
@@ -95,7 +95,7 @@ const GIT_TIMEOUT_MS = 10_000;
 
 /** A file that git tracks came with the repository, or will be in it for good. */
 async function trackedFault(path: string, file: string, { env, place }: Where): Promise<readonly Diagnostic[]> {
-  if ((await repositoryOf(place.root)) === null) return [];
+  if (repositoryOf(place.root) === null) return [];
   const git = { folder: place.root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   // Behind a link, and with the letters that the disk has: a tracked file stays tracked under another name.
   const paths = [...new Set([path, await realpath(path)])].map((one) => `:(literal)${one}`);

@@ -108,10 +108,10 @@ async function tell(
 const plural = (count: number): string => countOf(count, 'address', 'addresses');
 
 async function list(context: CommandContext, given: Flags<typeof LIST_FLAGS>): Promise<void> {
-  const reading = await projectHere(given);
+  const reading = projectHere(given);
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
-  const { unreachable: rule } = await findSuppressions(null, reading, context.cwd);
+  const { unreachable: rule } = findSuppressions(null, reading, context.cwd);
   const failing = ledger === null ? [] : unreachableIn(reading.project, rule, ledger, context.now());
   const text = {
     text: () => asTables(lists, failing, given.full === true, context.tableWidth ?? context.width),

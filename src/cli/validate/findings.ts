@@ -128,8 +128,8 @@ export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
 type RepositoryPath = (file: string) => string | null;
 
 /** CI systems need paths from the root of the repository; outside of one, from `cwd`, a real path. */
-export async function repositoryPaths(cwd: string): Promise<RepositoryPath> {
-  const root = (await repositoryOf(cwd)) ?? cwd;
+export function repositoryPaths(cwd: string): RepositoryPath {
+  const root = repositoryOf(cwd) ?? cwd;
   return (file) => {
     const path = resolve(cwd, file);
     return path !== root && isInside(root, path) ? relative(root, path).split(sep).join('/') : null;

@@ -168,7 +168,7 @@ function printDocument(load: () => Promise<(document: ValidationDocument) => str
     const gatherer = createGatherer();
     const validation = await run({ onDiagnostic: gatherer.add });
     if (!toFile && isSilent(quiet, validation)) return validation;
-    const pathOf = await repositoryPaths(await realpath(context.cwd));
+    const pathOf = repositoryPaths(await realpath(context.cwd));
     const format = await load();
     await out(format({ validation, kinds: gatherer.kinds(), pathOf }));
     return validation;

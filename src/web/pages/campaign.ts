@@ -25,7 +25,7 @@ export const makeCampaign: MakePage = async (site, open, { view, query, patience
   const judges = judging(site, open, patienceMs);
   const at = (from: number | null) => address(['campaigns', name], { from });
   const { shown, links } = pageOf(runs, wholeOf(query, 'from'), RUNS_ON_A_PAGE, 'runs', at);
-  const { currency = null } = (await readPriceList(site.reading.project)).prices ?? {};
+  const { currency = null } = readPriceList(site.reading.project).prices ?? {};
   const preview = now && address(['campaigns', 'preview'], { file: now.file, env: runs[0]?.environment ?? null });
   const more =
     preview === null

@@ -31,7 +31,7 @@ export const makeCampaigns: MakePage = async (site, open, { view }) => {
     const refused = campaign && (await listRefusal(site, open, campaign, last?.environment ?? ''));
     rows.push(cells(view, file, campaign, diagnostics, refused, last));
   }
-  const missed = await missedOccurrences(site.reading.project, site.context.now());
+  const missed = missedOccurrences(site.reading.project, site.context.now());
   const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {
     return html`<li>${campaign} (${environment}): ${instant(occurrence)}</li>`;
   });
@@ -76,7 +76,7 @@ async function factsOf({ lists }: Site, recipients: ListSpec): Promise<ListFacts
 /** Campaign files, as paths and as their owner would name them: only these can be requested. */
 export async function campaignFiles(site: Site): Promise<readonly { readonly path: string; readonly file: string }[]> {
   const cwd = await realpath(site.context.cwd);
-  const { files } = await findCampaigns(site.campaigns, cwd);
+  const { files } = findCampaigns(site.campaigns, cwd);
   return files.map((path) => ({ path, file: displayPath(path, cwd) }));
 }
 

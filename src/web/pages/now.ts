@@ -186,7 +186,7 @@ async function moneySection(
     if (cost > 0) costs.set(run.name, (costs.get(run.name) ?? 0) + cost);
   }
   if (budgets.length + costs.size === 0) return html``;
-  const { currency = null } = (await readPriceList(project)).prices ?? {};
+  const { currency = null } = readPriceList(project).prices ?? {};
   const sorted = [...costs].toSorted(([, a], [, b]) => b - a);
   const total = sorted.reduce((sum, [, cost]) => sum + cost, 0);
   const rows = sorted.map(([name, cost]) => {

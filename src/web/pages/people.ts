@@ -83,7 +83,7 @@ export const makePerson: MakePage = ofRun(async (site, open, run, asked, row) =>
   const own = all.find((one) => one.run.id === run.id);
   const [who = ''] = names;
   const title = own?.names.labelOf(own.outcome.row, own.outcome.key) ?? who;
-  const { unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
+  const { unreachable } = findSuppressions(null, site.reading, site.context.cwd);
   const failing = unreachableIn(site.reading.project, unreachable, ledger, view.nowMs, names);
   const optOut = html`<button name="do" value="ask-add">Opt out</button>`;
   const head = html`${crumbs([['People', '/people']], title)}

@@ -81,7 +81,7 @@ export async function dataOf(
   const addresses = [key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
   return {
     run,
-    currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
+    currency: readPriceList(site.reading.project).prices?.currency ?? null,
     outcome: earlierJoiner(ledger, run, shownOf)([outcome])[0] ?? outcome,
     steps,
     replies: open.query(REPLIES).all(run.number, outcome.row),

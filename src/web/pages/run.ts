@@ -22,7 +22,7 @@ export const makeRun: MakePage = ofRun(async (site, open, found, asked) => {
     link: (text, query) => html`<a href="${address(['runs', run.id, 'recipients'], query)}">${text}</a>`,
     campaignFile: await named(),
     planPath: takesPlans(run, project) ? PLAN_FILE : null,
-    currency: (await readPriceList(project)).prices?.currency ?? null,
+    currency: readPriceList(project).prices?.currency ?? null,
   };
   const isCounted = value?.cameBack != null;
   const none = isCounted

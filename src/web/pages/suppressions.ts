@@ -21,7 +21,7 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   const { project } = site.reading;
   const search = readSearch(textOf(query, 'q'), site.phone);
   const after = query.get('after')?.slice(0, 400) ?? null;
-  const { files, unreachable } = await findSuppressions(null, site.reading, site.context.cwd);
+  const { files, unreachable } = findSuppressions(null, site.reading, site.context.cwd);
   const names = files.map(({ file }) => file).join(', ');
   const links = html`<a class="button" href="/suppressions">All</a>`;
   const field = 'Number, email address or contact:ID, or a part of it';

@@ -16,7 +16,7 @@ interface PageOptions extends RowFilter, Pick<ReportPageOptions, 'nowMs' | 'turn
 
 /** The page of a run, with one pass over its list. Counts recipients outside the filter, but does not list them. */
 export async function* runPage(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'findRun' | 'hold' | 'outcomes' | 'versionsBefore'>,
+  ledger: Ledger,
   found: RunRecord,
   options: PageOptions,
   { plain, reportOf, options: shown }: Pick<Summary, 'options' | 'plain' | 'reportOf'>,
@@ -51,7 +51,7 @@ export async function* runPage(
  * Replies to the messages of a run by meaning, that of the reviewer or else the one read from the text, and when the
  * first reply to each row came.
  */
-async function readReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRecord, turn: PageOptions['turn']) {
+async function readReplies({ events }: Ledger, { number }: RunRecord, turn: PageOptions['turn']) {
   const counts: Record<ReplyMeaning, number> = { 'opt-out': 0, 'opt-in': 0, review: 0, answer: 0 };
   const times = new Map<number, number>();
   for (const batch of events.replies({ runs: [number] })) {
@@ -69,7 +69,7 @@ async function readReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRe
  * The times of the reports and replies about a recipient, as written in them, else of their arrival. A row costs two
  * look-ups, about 4 us, and a reply some bytes of memory.
  */
-function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord, replied: ReadonlyMap<number, number>) {
+function returnTimes({ events }: Ledger, run: RunRecord, replied: ReadonlyMap<number, number>) {
   const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
   return (outcome: Outcome): ReturnTimes => {
     const { row, key, delivery = null } = outcome;
