@@ -189,7 +189,7 @@ describe('the guards of a list', () => {
   });
 
   it.each([
-    ['recipients: { csv: people.csv, maxAge: 0s }', 'An age of "0s"'],
+    ['recipients: { csv: people.csv, maxAge: 0s }', '"0s" is not a time from 1s'],
     ['recipients: { list: [{ msisdn: "+447700900101" }], maxAge: 26h }', 'is for a list in a file'],
     ['recipients: people.csv\nlimits: { change: 30 }', 'Write a percentage'],
     ['recipients: people.csv\nlimits: { minRecipients: -1 }', 'at least 0'],

@@ -192,7 +192,7 @@ describe('the rule', () => {
     ['{ unreachable: { after: 3 } }', 'within'],
     ['{ unreachable: { after: 0, within: 180d } }', 'at least 1'],
     ['{ unreachable: { after: 3, within: soon } }', '"soon" is not a time from 1s to 366d.'],
-    ['{ unreachable: { after: 3, within: 0d } }', '"0d" is not a time above zero'],
+    ['{ unreachable: { after: 3, within: 0d } }', '"0d" is not a time from 1s'],
     ['{ unreachable: { after: 3, within: 367d } }', '"367d" is not a time from 1s to 366d.'],
     ['{ unreachable: always }', 'cannot be "always"'],
     ['{ file: optouts.csv }', 'file'],
