@@ -12,9 +12,6 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/postgres-setup.ts'],
     maxWorkers: MAX_WORKERS,
-    // Node reads the sources itself, as it does for users. Vite's own loader takes a tenth more CPU, to transform each file
-    // and because each name that is imported becomes a look-up.
-    experimental: { viteModuleRunner: false },
     sequence: { sequencer: LongestFirst },
   },
 });

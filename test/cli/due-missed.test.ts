@@ -86,18 +86,7 @@ describe('a run that became too old with recipients left', () => {
     const call = (time: string, ...more: string[]) => handbillHere(project.root, [...DUE, ...more], at(time));
     expect(await call('14T09:00:01')).toMatchObject({ status: 0 });
     project.write('campaigns/rent/people.csv', 'msisdn\n+447400900001\n+447400900002\n');
-    const some = [
-      'send',
-      'rent',
-      '--env',
-      'test',
-      '--yes',
-      '--quiet',
-      '--limit',
-      '1',
-      '--occurrence',
-      '2026-12-21T09:00:00Z',
-    ];
+    const some = 'send rent --env test --yes --quiet --limit 1 --occurrence 2026-12-21T09:00:00Z'.split(' ');
     expect(await handbillHere(project.root, some, at('21T09:00:30'))).toMatchObject({ status: 0 });
     const late = await call('22T09:30:00');
     expect(late).toMatchObject({ status: 8, out: expect.stringContaining('left unfinished') });

@@ -16,20 +16,7 @@ const MOST_BYTES = 64 * 1024;
 const MOST_MS = 2_000;
 
 const NAMES = [
-  ...[
-    'messageId',
-    'status',
-    'results',
-    'data',
-    'entry',
-    'recipients',
-    'to',
-    'from',
-    'text',
-    'error',
-    'timestamp',
-    'id',
-  ],
+  ...'messageId status results data entry recipients to from text error timestamp id'.split(' '),
   ...['metaData', 'handbill', 'payload', 'message', 'type', '__proto__', 'constructor', 'toJSON', 'length', '0', ''],
 ];
 const VALUES = [

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { isFresh } from '../../.scripts/fresh.ts';
+import { compiledFolder } from '../temporary.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 // The Node that the project pins, whatever runs the tests. Started by its own path, so that signals reach it.
@@ -14,18 +13,8 @@ export const SOURCE = join(ROOT, 'src', 'cli.ts');
  * one of them, and in hunts, during which they may change.
  */
 export const CLI = process.env['VITEST'] !== undefined && isFresh(ROOT) ? join(ROOT, 'dist', 'cli.js') : SOURCE;
-// Stripping the types of every source takes half of a short command's time. Entries are found by content, so that a
-// changed source is never run in its old form.
-export const COMPILED = ownFolder(join(tmpdir(), `handbill-compiled-${process.getuid?.() ?? 0}`));
-
-/** A folder that no other user can have put code into: in a folder for all, its name can be guessed. */
-function ownFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(path);
-  const user = process.getuid?.();
-  if (user === undefined || (uid === user && (mode & 0o170077) === 0o040000)) return path;
-  return mkdtempSync(`${path}-`);
-}
+/** Of this run of tests; hunts have none yet. */
+export const COMPILED = process.env['NODE_COMPILE_CACHE'] ?? compiledFolder();
 
 /** How a process ended and what it said. */
 export interface CliResult {

@@ -35,29 +35,8 @@ const NO_ACTOR =
   /^(?:\/\*\*?|\/\/)\s*(?:What|Who|Of|So)\b|\b(?:is|are|was|were|be|been) (?:said|looked|meant)\b|\bof (?:its|their) own\b|\bleft out\b|\ball the same\b/g;
 
 const CLEAN_COMMENTS = [
-  'approval',
-  'campaign',
-  'cli',
-  'content',
-  'http',
-  'diff',
-  'ledger',
-  'model',
-  'operations',
-  'plan',
-  'recipients',
-  'report',
-  'sandbox',
-  'scaffold',
-  'schedule',
-  'send',
-  'suppression',
-  'telemetry',
-  'templates',
-  'util',
-  'web',
-  'webhook',
-  '*.ts',
+  ...'approval campaign cli content http diff ledger model operations plan recipients report sandbox'.split(' '),
+  ...'scaffold schedule send suppression telemetry templates util web webhook *.ts'.split(' '),
 ];
 
 /** Metaphors that stood for a term of the field, as a word of a name: `sealedPlan`, `Reach`. Array.shift is none. */
@@ -67,20 +46,8 @@ const METAPHOR = new Set(
 const NOT_OURS = /^(?:shift|unshift|memoryUsage|look(?:Up|up|alike|ahead|behind|s?Like)\w*)$/i;
 
 const CLEAN_NAMES = [
-  'approval',
-  'campaign',
-  'http',
-  'model',
-  'recipients',
-  'report',
-  'sandbox',
-  'scaffold',
-  'schedule',
-  'suppression',
-  'telemetry',
-  'templates',
-  'util',
-  '*.ts',
+  ...'approval campaign http model recipients report sandbox scaffold schedule suppression telemetry'.split(' '),
+  ...'templates util *.ts'.split(' '),
 ];
 
 /** A row of docs/failures.md, or of a page that is not in this project. */

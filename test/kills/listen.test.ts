@@ -10,7 +10,7 @@ import { post, SECRET, signed } from '../webhook/sender.ts';
 import { createRandom, type Random } from './random.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const KILLS = FULL ? 40 : 5;
+const KILLS = FULL ? 20 : 5;
 const SENDERS = 8;
 const WEBHOOK =
   'defaultCountry: GB\nenvironments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n';

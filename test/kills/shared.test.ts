@@ -15,7 +15,7 @@ it.each(KINDS)(
   },
   async (kind) => {
     await using api = await startKillsApi();
-    const kills = FULL ? 12 : 6;
+    const kills = FULL ? 8 : 6;
     const given = { kind, ...(FULL ? {} : { kills: 6, latencyMs: 30 }) };
     const total = await killAtRandom({ kills, seed: 70_000, given }, { ...api, freshLedger: freshDatabase });
     expect(total.violations).toEqual([]);

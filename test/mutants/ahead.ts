@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { edit, type Mutant, mutant } from './mutant.ts';
 
 const CARRIERS = 'src/plan/carriers.ts';
 const VERDICT = 'src/report/verdict.ts';
@@ -10,156 +10,105 @@ const forecasts = { in: 'rehearse/forecasts.test.ts' } as const;
 
 /** Advice and forecasts that are wrong, or that nothing gives. */
 export const AHEAD: readonly Mutant[] = [
-  {
-    name: 'shortener-in-a-longer-name',
+  mutant('shortener-in-a-longer-name', {
     planted: 'a domain that ends as that of a public shortener is taken for it',
-    file: 'src/plan/link.ts',
-    was: '(?<![\\p{Ll}\\p{Lu}\\p{N}_.@&/-])(?:[a-z0-9-]',
-    is: '(?:[a-z0-9-]',
+    ...edit('src/plan/link.ts', '(?<![\\p{Ll}\\p{Lu}\\p{N}_.@&/-])(?:[a-z0-9-]', '(?:[a-z0-9-]'),
     proof: texts,
-  },
-  {
-    name: 'shortener-in-the-first-link',
+  }),
+  mutant('shortener-in-the-first-link', {
     planted: 'a public shortener is found only where it is in the first link of the message',
-    file: CARRIERS,
-    was: ".replace(/^www\\./, ''))) continue;",
-    is: ".replace(/^www\\./, ''))) return null;",
+    ...edit(CARRIERS, ".replace(/^www\\./, ''))) continue;", ".replace(/^www\\./, ''))) return null;"),
     proof: texts,
-  },
-  {
-    name: 'insecure-link-in-a-query',
+  }),
+  mutant('insecure-link-in-a-query', {
     planted: 'an address in the query of another link is taken for a link that a person opens',
-    file: CARRIERS,
-    was: '/^http:/i.test(link)',
-    is: '/http:/i.test(link)',
+    ...edit(CARRIERS, '/^http:/i.test(link)', '/http:/i.test(link)'),
     proof: texts,
-  },
-  {
-    name: 'insecure-link-of-the-last',
+  }),
+  mutant('insecure-link-of-the-last', {
     planted: 'of several links that begin with http: the place of the last is named',
-    file: CARRIERS,
-    was: 'links.find(({ 0: link }) => /^http:',
-    is: 'links.findLast(({ 0: link }) => /^http:',
+    ...edit(CARRIERS, 'links.find(({ 0: link }) => /^http:', 'links.findLast(({ 0: link }) => /^http:'),
     proof: texts,
-  },
-  {
-    name: 'indented-lines-are-odd',
+  }),
+  mutant('indented-lines-are-odd', {
     planted: 'blanks that indent a line are warned about',
-    file: CARRIERS,
-    was: '/[^\\n \\u00a0][ \\u00a0]{2}/',
-    is: '/. ?  /s',
+    ...edit(CARRIERS, '/[^\\n \\u00a0][ \\u00a0]{2}/', '/. ?  /s'),
     proof: texts,
-  },
-  {
-    name: 'blanks-before-the-last',
+  }),
+  mutant('blanks-before-the-last', {
     planted: 'the place of several blanks at the end is that of the last',
-    file: CARRIERS,
-    was: 'text.trimEnd().length',
-    is: 'text.length - 1',
+    ...edit(CARRIERS, 'text.trimEnd().length', 'text.length - 1'),
     proof: texts,
-  },
-  {
-    name: 'cut-link-but-the-first',
+  }),
+  mutant('cut-link-but-the-first', {
     planted: 'a link that the end of the first part cuts is passed over',
-    file: CARRIERS,
-    was: 'if (cut !== -1)',
-    is: 'if (cut > 0)',
+    ...edit(CARRIERS, 'if (cut !== -1)', 'if (cut > 0)'),
     proof: texts,
-  },
-  {
-    name: 'cut-link-that-begins-a-part',
+  }),
+  mutant('cut-link-that-begins-a-part', {
     planted: 'a link that begins right after the end of a part counts as cut',
-    file: CARRIERS,
-    was: 'at > index &&',
-    is: 'at >= index &&',
+    ...edit(CARRIERS, 'at > index &&', 'at >= index &&'),
     proof: texts,
-  },
-  {
-    name: 'abbreviations-shout',
+  }),
+  mutant('abbreviations-shout', {
     planted: 'abbreviations count as words in capitals',
-    file: CARRIERS,
-    was: 'length > 3).length < 2',
-    is: 'length > 3).length < 0',
+    ...edit(CARRIERS, 'length > 3).length < 2', 'length > 3).length < 0'),
     proof: texts,
-  },
-  {
-    name: 'half-in-capitals',
+  }),
+  mutant('half-in-capitals', {
     planted: 'half of the words in capitals are warned about, not only more than half',
-    file: CARRIERS,
-    was: 'shouted.length * 2 <= cased.length',
-    is: 'shouted.length * 2 < cased.length',
+    ...edit(CARRIERS, 'shouted.length * 2 <= cased.length', 'shouted.length * 2 < cased.length'),
     proof: texts,
-  },
-  {
-    name: 'opt-out-in-the-text-alone',
+  }),
+  mutant('opt-out-in-the-text-alone', {
     planted: 'a button that ends a marketing message is no way to opt out',
-    file: 'src/plan/opt-out.ts',
-    was: '[...texts, ...buttons]',
-    is: 'texts',
+    ...edit('src/plan/opt-out.ts', '[...texts, ...buttons]', 'texts'),
     proof: { in: 'plan/opt-out.test.ts' },
-  },
-  {
-    name: 'marketing-by-topic-first',
+  }),
+  mutant('marketing-by-topic-first', {
     planted: 'a type that means marketing says nothing beside a topic of another name',
     file: CARRIERS,
     was: "[topic, messageType].some((words) => MARKETING.test(words ?? ''))",
     is: "MARKETING.test(topic ?? messageType ?? '')",
     proof: texts,
-  },
-  {
-    name: 'fall-by-chance',
+  }),
+  mutant('fall-by-chance', {
     planted: 'a few refusals more than in the run before are news, however likely they are',
-    file: VERDICT,
-    was: '.p ?? 1) > LEAST_CHANCE',
-    is: '.p ?? 1) > 2 * LEAST_CHANCE ** 0',
+    ...edit(VERDICT, '.p ?? 1) > LEAST_CHANCE', '.p ?? 1) > 2 * LEAST_CHANCE ** 0'),
     proof: lastTime,
-  },
-  {
-    name: 'rise-is-a-fall',
+  }),
+  mutant('rise-is-a-fall', {
     planted: 'a run that accepted more than the one before is compared too, the other way round',
     file: VERDICT,
     was: 'then.part / then.whole - now.part / now.whole < LEAST_FALL',
     is: 'now.part / now.whole - then.part / then.whole < LEAST_FALL',
     proof: lastTime,
-  },
-  {
-    name: 'forecast-opens-again-at-once',
+  }),
+  mutant('forecast-opens-again-at-once', {
     planted: 'the forecast lets a start follow before the one that runs has ended',
-    file: FORECAST,
-    was: 'const endedMs = turnMs();',
-    is: 'const endedMs = beganMs + 0 * turnMs();',
+    ...edit(FORECAST, 'const endedMs = turnMs();', 'const endedMs = beganMs + 0 * turnMs();'),
     proof: forecasts,
-  },
-  {
-    name: 'forecast-without-an-end',
+  }),
+  mutant('forecast-without-an-end', {
     planted: 'the forecast sends to the last of a list after it is too late for them',
     file: FORECAST,
     was: '(Math.min(changesAtMs, lastMs) - beganMs)',
     is: '(Math.min(changesAtMs, lastMs + HORIZON_MS) - beganMs)',
     proof: forecasts,
-  },
-  {
-    name: 'sent-after-its-validity',
+  }),
+  mutant('sent-after-its-validity', {
     planted: 'a message that waited for its turn goes out when it is no longer valid',
-    file: 'src/plan/gate.ts',
-    was: ' : startMs + validity.ms);',
-    is: ' : startMs + 9 * validity.ms);',
+    ...edit('src/plan/gate.ts', ' : startMs + validity.ms);', ' : startMs + 9 * validity.ms);'),
     proof: { in: 'send/late.test.ts', only: 'expires' },
-  },
-  {
-    name: 'fallback-advised-after-its-end',
+  }),
+  mutant('fallback-advised-after-its-end', {
     planted: 'a fallback stays due when it is too late for it',
-    file: 'src/send/deliveries.ts',
-    was: 'nowMs < lateAt(key) && fallbacks',
-    is: 'nowMs > 0 && fallbacks',
+    ...edit('src/send/deliveries.ts', 'nowMs < lateAt(key) && fallbacks', 'nowMs > 0 && fallbacks'),
     proof: { in: 'send/reported.test.ts', only: 'nothing advises to send it' },
-  },
-  {
-    name: 'doubt-sent-again-after-its-end',
+  }),
+  mutant('doubt-sent-again-after-its-end', {
     planted: 'a doubt is ordered to be sent again when it is too late for a message',
-    file: 'src/operations/doubt.ts',
-    was: '=> nowMs >= lateAt(key));',
-    is: '=> nowMs < 0 * lateAt(key));',
+    ...edit('src/operations/doubt.ts', '=> nowMs >= lateAt(key));', '=> nowMs < 0 * lateAt(key));'),
     proof: { in: 'cli/doubt-late.test.ts', only: 'a second message is refused' },
-  },
+  }),
 ];

@@ -1,84 +1,70 @@
-import type { Mutant } from './mutant.ts';
+import { edit, type Mutant, mutant } from './mutant.ts';
 import { server, status } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
 
 /** What an answer means: sections D, F and G of the table of failures. */
 export const ANSWERS: readonly Mutant[] = [
-  {
-    name: 'html-accepted',
+  mutant('html-accepted', {
     planted: 'a login page with status 200 is an acceptance',
     file: 'src/http/answer.ts',
     was: `if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };`,
     is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
     proof: server('a login page in HTML'),
-  },
-  {
-    name: 'text-accepted',
+  }),
+  mutant('text-accepted', {
     planted: 'any text with status 2xx is an acceptance',
-    file: 'src/http/answer.ts',
-    was: `attempt.body.trim() === '' || wire.response.accept === 'any';`,
-    is: `true;`,
+    ...edit('src/http/answer.ts', `attempt.body.trim() === '' || wire.response.accept === 'any';`, `true;`),
     proof: server('plain text'),
-  },
-  {
-    name: 'required-id-missing',
+  }),
+  mutant('required-id-missing', {
     planted: 'an answer without the id that the project requires is an acceptance',
     file: 'src/http/answer.ts',
     was: 'if (messageId === null && wire.response.messageIdRequired) {',
     is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
     proof: server('JSON without an id, where the project names its place'),
-  },
-  {
-    name: 'rejects-408',
+  }),
+  mutant('rejects-408', {
     planted: '408 is a rejection, although the API may have it',
     file: CLASSIFY,
     was: `if (status === 408 || status === 499) return verdict('in-doubt'`,
     is: `if (status === 408 || status === 499) return verdict('rejected'`,
     proof: status(408),
-  },
-  {
-    name: 'retries-503',
+  }),
+  mutant('retries-503', {
     planted: '503 is tried again without being told so',
     file: CLASSIFY,
     was: 'if (status === 429 || status === 425) {',
     is: 'if (status === 429 || status === 425 || status === 503) {',
     proof: status(503),
-  },
-  {
-    name: 'retries-500',
+  }),
+  mutant('retries-500', {
     planted: '500, 502 and 504 are tried again',
     file: CLASSIFY,
     was: `  return verdict('in-doubt', 'status', { error }); // G1, G5`,
     is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
     proof: status(500),
-  },
-  {
-    name: 'aborted-is-pending',
+  }),
+  mutant('aborted-is-pending', {
     planted: 'what was in flight when the run was stopped goes back to pending',
     file: CLASSIFY,
     was: `return verdict('in-doubt', 'stopped', { error }); // I2`,
     is: `return verdict('pending', 'stopped', { error });`,
     proof: { in: 'processes/interruption.test.ts', only: 'SIGQUIT: in flight' },
-  },
-  {
-    name: 'denials-believed',
+  }),
+  mutant('denials-believed', {
     planted: 'a 2xx that says no is an acceptance unless it has a word for a refusal',
     file: 'src/http/answer.ts',
     was: 'if (found.denial !== null) {',
     is: "if (found.denial !== null && found.denial.kind === 'recipient') {",
     proof: server('an error inside a 200'),
-  },
-  {
-    name: 'denial-goes-on',
+  }),
+  mutant('denial-goes-on', {
     planted: 'a 2xx that says no does not halt the start',
-    file: CLASSIFY,
-    was: '{ halt, messageId, error, field }',
-    is: '{ messageId, error, field }',
+    ...edit(CLASSIFY, '{ halt, messageId, error, field }', '{ messageId, error, field }'),
     proof: server('an error inside a 200'),
-  },
-  {
-    name: 'account-despite-an-id',
+  }),
+  mutant('account-despite-an-id', {
     planted: 'a 2xx with the code 401 is sent again although it has the id of a message',
     edits: [
       { file: 'src/http/answer.ts', was: 'taken === null && !mayHoldId(document);', is: 'taken === null;' },
@@ -89,69 +75,53 @@ export const ANSWERS: readonly Mutant[] = [
       },
     ],
     proof: { in: 'http/denied-answers.test.ts', only: 'the code 401 beside an id' },
-  },
-  {
-    name: 'empty-lists-believed',
+  }),
+  mutant('empty-lists-believed', {
     planted: 'an answer whose list of messages is empty is an acceptance',
     file: 'src/http/denial.ts',
     was: "if (names.list || names.field === 'success') note(",
     is: "if (names.field === 'success') note(",
     proof: server('no messages in the list of a 200'),
-  },
-  {
-    name: 'fixed-answers-believed',
+  }),
+  mutant('fixed-answers-believed', {
     planted: 'the same message id counts again on another connection',
     file: 'src/http/connection-answers.ts',
     was: "named === 'others' || isRepeated || isFixed",
     is: "named === 'others' || isRepeated",
     proof: { in: 'http/fixed-answers.test.ts' },
-  },
-  {
-    name: 'repeated-ids-believed',
+  }),
+  mutant('repeated-ids-believed', {
     planted: 'a message id that the connection has given before is taken for the next recipient',
     file: 'src/http/connection-answers.ts',
     was: "named === 'others' || isRepeated || isFixed",
     is: "named === 'others' || (isRepeated && ids.length > 9) || isFixed",
     proof: { in: 'processes/answers-twice.test.ts', only: 'with a message id' },
-  },
-  {
-    name: 'answers-for-others-believed',
+  }),
+  mutant('answers-for-others-believed', {
     planted: 'an answer that names another recipient counts for the one of the request',
-    file: 'src/http/connection-answers.ts',
-    was: "named === 'others' || isRepeated || isFixed",
-    is: 'isRepeated',
+    ...edit('src/http/connection-answers.ts', "named === 'others' || isRepeated || isFixed", 'isRepeated'),
     proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the' },
-  },
-  {
-    name: 'mixed-up-connection-kept',
+  }),
+  mutant('mixed-up-connection-kept', {
     planted: 'a connection that answered another request is used again',
-    file: 'src/http/connection-answers.ts',
-    was: '        connection.end();\n',
-    is: '',
+    ...edit('src/http/connection-answers.ts', '        connection.end();\n', ''),
     proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the number' },
-  },
-  {
-    name: 'unasked-answers-unsaid',
+  }),
+  mutant('unasked-answers-unsaid', {
     planted: 'what no request waited for is passed over in silence',
-    file: 'src/http/connection.ts',
-    was: 'this.answering.onUnasked?.();',
-    is: 'this.retire();',
+    ...edit('src/http/connection.ts', 'this.answering.onUnasked?.();', 'this.retire();'),
     proof: { in: 'processes/answers-twice.test.ts', only: 'a warning names the ids' },
-  },
-  {
-    name: 'closed-connections-used-again',
+  }),
+  mutant('closed-connections-used-again', {
     planted: 'connections are used again although the API closes each behind its answer',
-    file: 'src/http/connection.ts',
-    was: '      isAllowed = false;\n',
-    is: '',
+    ...edit('src/http/connection.ts', '      isAllowed = false;\n', ''),
     proof: { in: 'http/reuse.test.ts' },
-  },
-  {
-    name: 'ends-unnoticed',
+  }),
+  mutant('ends-unnoticed', {
     planted: 'nothing is learnt from a connection that ends under a request',
     edits: [
       { file: 'src/http/connection.ts', was: 'this.#owner.reuse.closed(performance', is: 'Math.max(performance' },
     ],
     proof: { in: 'processes/closed-unasked.test.ts', only: '3 ms after its answer, concurrency 1:' },
-  },
+  }),
 ];

@@ -28,6 +28,15 @@ interface Bug {
 /** A bug that a developer could write, in one place or in several, and the test that must notice it. */
 export type Mutant = Bug & (Edit | { readonly edits: readonly Edit[] });
 
+/** @param more - what is wrong with it, where it is planted, and its proof */
+export function mutant<T extends Omit<Bug, 'name'>>(name: string, more: T) {
+  return { name, ...more };
+}
+
+export function edit(file: string, was: string, is: string): Edit {
+  return { file, was, is };
+}
+
 export function editsOf(mutant: Mutant): readonly Edit[] {
   return 'edits' in mutant ? mutant.edits : [mutant];
 }

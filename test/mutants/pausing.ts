@@ -1,45 +1,36 @@
-import type { Mutant } from './mutant.ts';
+import { edit, type Mutant, mutant } from './mutant.ts';
 
 /** A person has stopped everything, and something goes on. */
 export const PAUSING: readonly Mutant[] = [
-  {
-    name: 'claims-while-paused',
+  mutant('claims-while-paused', {
     planted: 'a claim does not ask for pauses',
-    file: 'src/ledger/commits.ts',
-    was: 'if (pauses.pauseOf(run) !== null)',
-    is: 'if (pauses.pauseOf(run) === undefined)',
+    ...edit('src/ledger/commits.ts', 'if (pauses.pauseOf(run) !== null)', 'if (pauses.pauseOf(run) === undefined)'),
     proof: { in: 'ledger/pauses.test.ts', only: 'nothing is claimed' },
-  },
-  {
-    name: 'claims-of-a-paused-campaign',
+  }),
+  mutant('claims-of-a-paused-campaign', {
     planted: 'a pause of one campaign is not asked for',
     file: 'src/ledger/pauses.ts',
     was: 'AND environment = ? AND (campaign IS NULL OR campaign = ?)',
     is: "AND environment = ? AND (campaign IS NULL OR campaign = ? || ' ')",
     proof: { in: 'ledger/pauses.test.ts', only: 'the campaign: nothing is claimed' },
-  },
-  {
-    name: 'claims-while-paused-on-postgres',
+  }),
+  mutant('claims-while-paused-on-postgres', {
     planted: 'on a shared ledger the claims of a group commit do not ask for pauses',
     file: 'src/ledger/postgres/schema.ts',
     was: 'WHERE p.resumed_at IS NULL AND p.environment = sending.environment',
     is: 'WHERE p.resumed_at IS NULL AND p.environment IS NULL',
     proof: { in: 'ledger/on-postgres-runs.test.ts', only: 'the environment: nothing is claimed' },
-  },
-  {
-    name: 'begins-while-paused',
+  }),
+  mutant('begins-while-paused', {
     planted: 'a start loads its run before it finds out that it is paused',
     file: 'src/operations/send-once.ts',
     was: '  refuseWhilePaused(ledger, plan);',
     is: '  if (options.wait === true) refuseWhilePaused(ledger, plan);',
     proof: { in: 'cli/pause.test.ts', only: 'leaves no trace' },
-  },
-  {
-    name: 'waits-through-a-pause',
+  }),
+  mutant('waits-through-a-pause', {
     planted: 'a start that waits does not look for pauses',
-    file: 'src/send/pause.ts',
-    was: '&& !isClaiming()) look();',
-    is: '&& isClaiming()) look();',
+    ...edit('src/send/pause.ts', '&& !isClaiming()) look();', '&& isClaiming()) look();'),
     proof: { in: 'cli/pause.test.ts', only: 'for Retry-After' },
-  },
+  }),
 ];

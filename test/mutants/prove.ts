@@ -40,7 +40,10 @@ export async function prove(root: string, proof: Proof, enough: number): Promise
     ...(proof.only === undefined ? [] : [`--testNamePattern=${proof.only}`]),
     `test/${proof.in}`,
   ];
-  const said = await run(root, args, proof.full === true ? { HANDBILL_FULL: '1' } : {});
+  const said = await run(root, args, {
+    HANDBILL_MUTANT: '1',
+    ...(proof.full === true ? { HANDBILL_FULL: '1' } : {}),
+  });
   return { ...verdict(output, said.text), seconds: (performance.now() - began) / 1000 };
 }
 

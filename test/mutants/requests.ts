@@ -1,4 +1,4 @@
-import type { Edit, Mutant } from './mutant.ts';
+import { type Edit, edit, type Mutant, mutant } from './mutant.ts';
 import { server } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
@@ -74,154 +74,119 @@ export const REQUESTS: readonly Mutant[] = [
 `,
     proof: server('reset after the request', 'close after the request'),
   },
-  {
-    name: 'retry-after-a-timeout',
+  mutant('retry-after-a-timeout', {
     planted: 'a request without an answer in time is tried again',
     file: CLASSIFY,
     was: `return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8`,
     is: `return verdict('failed', 'timeout', { again: true, error });`,
     proof: server('silence'),
-  },
-  {
-    name: 'phase-ignored',
+  }),
+  mutant('phase-ignored', {
     planted: 'everything that ended in an error before a status is P1',
     file: CLASSIFY,
     was: `if (attempt.phase === 'P1') return notSent(attempt, context);`,
     is: `if (attempt.status === null) return notSent(attempt, context);`,
     proof: server('half a status line, then reset', 'half of the headers, then close'),
-  },
-  {
-    name: 'http2-allowed',
+  }),
+  mutant('http2-allowed', {
     planted: 'allowH2: true',
     edits: [
       { file: CONNECTION, was: '      allowH2: false,\n', is: '      allowH2: true,\n' },
       { file: OPTIONS, was: '    allowH2: false,\n    timeout', is: '    allowH2: true,\n    timeout' },
     ],
     proof: server('HTTP/2 on offer, which refuses every first stream'),
-  },
-  {
-    name: 'fetch',
+  }),
+  mutant('fetch', {
     planted: 'fetch instead of dispatch: follows a 307, with key and body, and posts again on 421',
     edits: [
       { file: CONNECTION, was: DISPATCHED, is: `${FETCHED}${DISPATCHED}` },
       { file: CONNECTION, was: HANDLER, is: FETCH + HANDLER },
     ],
     proof: { in: 'security/key.test.ts', only: '30. to another host' },
-  },
-  {
-    name: 'redirects-followed',
+  }),
+  mutant('redirects-followed', {
     planted: 'a 307 or 308 is posted again to where it points',
     edits: following([307, 308]),
     proof: server('307 to another host', '308 to another host'),
-  },
-  {
-    name: 'key-follows-a-redirect',
+  }),
+  mutant('key-follows-a-redirect', {
     planted: 'a 307 is posted to where it points, with the key, also to another host',
     edits: following([307]),
     proof: server('307 to another host'),
-  },
-  {
-    name: 'no-start-guard',
+  }),
+  mutant('no-start-guard', {
     planted: 'a second start of one attempt is let through',
     file: EXCHANGE,
     was: `if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE'`,
     is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
     proof: exchange('a second time'),
-  },
-  {
-    name: 'sent-after-its-end',
+  }),
+  mutant('sent-after-its-end', {
     planted: 'a request whose outcome is out is sent all the same when its connection comes',
     file: EXCHANGE,
     was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
     is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
     proof: exchange('when it has ended'),
-  },
-  {
-    name: 'outcome-before-the-body',
+  }),
+  mutant('outcome-before-the-body', {
     planted: 'the outcome is final when the headers are there, whatever comes of the body',
-    file: EXCHANGE,
-    was: '    this.#answered = headers;\n',
-    is: '    this.#answered = headers;\n    this.#finish(null);\n',
+    ...edit(EXCHANGE, '    this.#answered = headers;\n', '    this.#answered = headers;\n    this.#finish(null);\n'),
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
-  },
-  {
-    name: 'interim-answer-counts',
+  }),
+  mutant('interim-answer-counts', {
     planted: 'a 103 is taken for the answer',
-    file: EXCHANGE,
-    was: '    if (status < 200) return;\n',
-    is: '',
+    ...edit(EXCHANGE, '    if (status < 200) return;\n', ''),
     proof: server('103 without end'),
-  },
-  {
-    name: 'cut-body-accepted',
+  }),
+  mutant('cut-body-accepted', {
     planted: 'a connection that breaks counts as the end of a body without a length',
-    file: EXCHANGE,
-    was: '    if (broken !== null) {\n',
-    is: '    if (broken !== null && this.done) {\n',
+    ...edit(EXCHANGE, '    if (broken !== null) {\n', '    if (broken !== null && this.done) {\n'),
     proof: server('no length, whole JSON, then reset'),
-  },
-  {
-    name: 'compressed-accepted',
+  }),
+  mutant('compressed-accepted', {
     planted: 'a compressed answer is read as if it were none',
     file: EXCHANGE,
     was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);`,
     is: `if (encoding.length < 100) this.#finish(null);`,
     proof: servers('is not read'),
-  },
-  {
-    name: 'answers-without-bound',
+  }),
+  mutant('answers-without-bound', {
     planted: 'no limit on the size of an answer',
-    file: CONNECTION,
-    was: 'maxResponseSize: options.mostBytes,',
-    is: 'maxResponseSize: -1,',
+    ...edit(CONNECTION, 'maxResponseSize: options.mostBytes,', 'maxResponseSize: -1,'),
     proof: server('a huge body with its length'),
-  },
-  {
-    name: 'connection-kept-half-written',
+  }),
+  mutant('connection-kept-half-written', {
     planted: 'a connection carries the next request behind one that was answered before all of it was written',
-    file: CONNECTION,
-    was: '(this.#socket?.writableLength ?? 0) > 0',
-    is: 'this.#socket === null',
+    ...edit(CONNECTION, '(this.#socket?.writableLength ?? 0) > 0', 'this.#socket === null'),
     proof: endpoint('before the whole request'),
-  },
-  {
-    name: 'no-probe-behind-a-request',
+  }),
+  mutant('no-probe-behind-a-request', {
     planted: 'a request waits a turn of the event loop for its connection, while its claim is on the disk',
-    file: CONNECTION,
-    was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(',
-    is: '  }\n\n  finished(',
+    ...edit(CONNECTION, '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(', '  }\n\n  finished('),
     proof: { in: 'http/killed.test.ts', only: 'by the time that post returns' },
-  },
-  {
-    name: 'characters-cut-in-two',
+  }),
+  mutant('characters-cut-in-two', {
     planted: 'each piece of a body is turned into text by itself',
     file: EXCHANGE,
     was: "Buffer.concat(this.#chunks)).toString('utf8');",
     is: "Buffer.from(this.#chunks.map((chunk) => chunk.toString('utf8')).join(''))).toString('utf8');",
     proof: exchange('however the body was cut'),
-  },
-  {
-    name: 'release-wakes-nobody',
+  }),
+  mutant('release-wakes-nobody', {
     planted: 'a connection that is given back is not handed on',
-    file: CONNECT,
-    was: '    release() {\n      unkeep();\n      serve();\n',
-    is: '    release() {\n      unkeep();\n',
+    ...edit(CONNECT, '    release() {\n      unkeep();\n      serve();\n', '    release() {\n      unkeep();\n'),
     proof: endpoint('given back are handed on at once'),
-  },
-  {
-    name: 'certificates-not-verified',
+  }),
+  mutant('certificates-not-verified', {
     planted: 'rejectUnauthorized: false',
-    file: OPTIONS,
-    was: 'rejectUnauthorized: true,',
-    is: 'rejectUnauthorized: false,',
+    ...edit(OPTIONS, 'rejectUnauthorized: true,', 'rejectUnauthorized: false,'),
     proof: server('a certificate with another name', 'a self-signed certificate'),
-  },
-  {
-    name: 'proxy-sees-plain-http',
+  }),
+  mutant('proxy-sees-plain-http', {
     planted: 'plain HTTP, and the key with it, through a proxy on another machine',
     file: OPTIONS,
     was: `if (url.protocol === 'http:' && !isLoopback(proxy.hostname)) {`,
     is: `if (url.protocol === 'ftp:') {`,
     proof: endpoint('on another machine'),
-  },
+  }),
 ];

@@ -1,4 +1,4 @@
-import type { Edit, Mutant } from './mutant.ts';
+import { type Edit, edit, type Mutant, mutant } from './mutant.ts';
 
 const REACH_ROWS = 'src/ledger/contact-history.ts';
 const FOLLOW_UP = 'src/plan/follow-up.ts';
@@ -13,109 +13,81 @@ const LISTS_AGAIN = { in: 'send/lists-again.test.ts' };
 /** Says otherwise who was reached by a run that has ended, and by one that goes on. */
 const reachedIf = (is: string): readonly Edit[] =>
   ['row > ?3 AND (', 'SELECT ('].map((before) => ({
-    file: REACH_ROWS,
-    was: `${before}state = 'accepted' OR state = 'in-doubt' OR`,
-    is: `${before}${is}`,
+    ...edit(REACH_ROWS, `${before}state = 'accepted' OR state = 'in-doubt' OR`, `${before}${is}`),
   }));
 
 /** Who, when and how much: rules that are asked at the wrong time, of the wrong people, or not at all. */
 export const RULES: readonly Mutant[] = [
-  {
-    name: 'follow-up-too-soon',
+  mutant('follow-up-too-soon', {
     planted: 'a follow-up goes to all recipients as soon as the first message is old enough',
-    file: FOLLOW_UP,
-    was: 'return atMs > nowMs ? later(atMs) : null;',
-    is: 'return atMs < 0 ? later(atMs) : null;',
+    ...edit(FOLLOW_UP, 'return atMs > nowMs ? later(atMs) : null;', 'return atMs < 0 ? later(atMs) : null;'),
     proof: { in: 'send/follow-up.test.ts', only: 'too young' },
-  },
-  {
-    name: 'follow-up-given-up-after-a-failure',
+  }),
+  mutant('follow-up-given-up-after-a-failure', {
     planted: 'a message before that failed is never waited for, although its run will send it',
-    file: FOLLOW_UP,
-    was: "'deferred', 'failed']);",
-    is: "'deferred']);",
+    ...edit(FOLLOW_UP, "'deferred', 'failed']);", "'deferred']);"),
     proof: { in: 'send/follow-up.test.ts', only: 'whose message failed' },
-  },
-  {
-    name: 'follow-up-at-once-in-the-simulation',
+  }),
+  mutant('follow-up-at-once-in-the-simulation', {
     planted: 'a follow-up waits for the message before, and no longer',
-    file: FOLLOW_UP,
-    was: ': sent.claimedAtMs + wait.ms;',
-    is: ': sent.claimedAtMs;',
+    ...edit(FOLLOW_UP, ': sent.claimedAtMs + wait.ms;', ': sent.claimedAtMs;'),
     proof: SEVERAL,
-  },
-  {
-    name: 'follow-up-before-its-message',
+  }),
+  mutant('follow-up-before-its-message', {
     planted: 'with no wait, a follow-up goes out although the message before is still to go out',
-    file: FOLLOW_UP,
-    was: 'nowMs + Math.max(wait.ms, LEAST_MS)',
-    is: 'nowMs + wait.ms',
+    ...edit(FOLLOW_UP, 'nowMs + Math.max(wait.ms, LEAST_MS)', 'nowMs + wait.ms'),
     proof: { in: 'send/follow-up.test.ts', only: 'with no wait either' },
-  },
-  {
-    name: 'follow-up-despite-a-late-reply',
+  }),
+  mutant('follow-up-despite-a-late-reply', {
     planted: 'a reply that comes while the follow-up goes out is not seen',
     file: 'src/ledger/commits.ts',
     was: 'if (followUp !== null) return followUp;',
     is: "if (followUp !== null && key === '') return followUp;",
     proof: { in: 'send/follow-up.test.ts', only: 'while the follow-up is going out' },
-  },
-  {
-    name: 'follow-up-beside-the-message-again',
+  }),
+  mutant('follow-up-beside-the-message-again', {
     planted: 'a follow-up is claimed although the message before has just gone out again',
     file: FOLLOW_UP,
     was: "dueMs(sent, nowMs) > nowMs ? 'follow-up-later' : null;",
     is: "dueMs(sent, nowMs) < 0 ? 'follow-up-later' : null;",
     proof: { in: 'send/follow-up.test.ts', only: 'goes out again' },
-  },
-  {
-    name: 'follow-up-to-last-year',
+  }),
+  mutant('follow-up-to-last-year', {
     planted: 'a new follow-up follows runs from before it was there',
-    file: 'src/schedule/choose.ts',
-    was: 'if (createdAtMs < seenMs || firstMs',
-    is: 'if (createdAtMs < 0 * seenMs || firstMs',
+    ...edit('src/schedule/choose.ts', 'if (createdAtMs < seenMs || firstMs', 'if (createdAtMs < 0 * seenMs || firstMs'),
     proof: { in: 'send/follow-up.test.ts', only: 'first seen' },
-  },
-  {
-    name: 'follow-up-to-the-refused',
+  }),
+  mutant('follow-up-to-the-refused', {
     planted: 'a follow-up goes to people that the message before did not reach',
-    file: FOLLOW_UP,
-    was: 'return state !== null && hasEnded(state)',
-    is: "return state === 'read' && hasEnded(state)",
+    ...edit(FOLLOW_UP, 'return state !== null && hasEnded(state)', "return state === 'read' && hasEnded(state)"),
     proof: { in: 'send/follow-up.test.ts', only: 'not reached' },
-  },
-  {
-    name: 'unreachable-at-plan-time',
+  }),
+  mutant('unreachable-at-plan-time', {
     planted: 'how often an address failed is asked when the list is read, and not in the claim',
     file: 'src/ledger/commits.ts',
     was: 'if (reach?.unreachable?.has(to) === true)',
     is: "if (reach?.unreachable?.has('') === true)",
     proof: { in: 'send/unreachable.test.ts', only: 'again in the claim' },
-  },
-  {
-    name: 'unreachable-never-asked',
+  }),
+  mutant('unreachable-never-asked', {
     planted: 'an address that failed for good is sent to, whatever the rule says',
     file: 'src/plan/unreachable.ts',
     was: 'const rule = asked === null ?',
     is: 'const rule = asked === null || asked.after > 0 ?',
     proof: SEVERAL,
-  },
-  {
-    name: 'unreachable-despite-a-delivery',
+  }),
+  mutant('unreachable-despite-a-delivery', {
     planted: 'an address that failed for good is left out, although a message arrived there since',
     file: 'src/ledger/unreachable.ts',
     was: 'AND NOT EXISTS (SELECT 1 FROM delivery_reports AS arrived',
     is: 'AND 0 = (SELECT 0 * count(*) FROM delivery_reports AS arrived',
     proof: SEVERAL,
-  },
-  {
-    name: 'unreachable-after-one-failure',
+  }),
+  mutant('unreachable-after-one-failure', {
     planted: 'an address is left out after its first failure, however many the rule allows',
-    file: 'src/ledger/unreachable.ts',
-    was: ') >= ?3',
-    is: ') >= 0 * ?3 + 1',
+    ...edit('src/ledger/unreachable.ts', ') >= ?3', ') >= 0 * ?3 + 1'),
     proof: SEVERAL,
-  },
+  }),
   {
     name: 'capped-for-a-while',
     planted: 'a recipient at the cap is deferred, and tried again by the next start',
@@ -128,229 +100,169 @@ export const RULES: readonly Mutant[] = [
   if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);`,
     proof: SEVERAL,
   },
-  {
-    name: 'excluded-without-a-message',
+  mutant('excluded-without-a-message', {
     planted: 'a recipient who was left out of another campaign counts as reached by it',
     edits: reachedIf("state = 'skipped' OR state = 'accepted' OR state = 'in-doubt' OR"),
     proof: SEVERAL,
-  },
-  {
-    name: 'reached-without-doubts',
+  }),
+  mutant('reached-without-doubts', {
     planted: 'a recipient in doubt in another campaign is sent to as if nothing had been sent',
     edits: reachedIf("state = 'accepted' OR"),
     proof: SEVERAL,
-  },
-  {
-    name: 'lists-as-they-were',
+  }),
+  mutant('lists-as-they-were', {
     planted: 'suppression lists are what they were when the command began, however long it waited since',
-    file: 'src/send/start.ts',
-    was: 'current = await readAll();',
-    is: 'await readAll();',
+    ...edit('src/send/start.ts', 'current = await readAll();', 'await readAll();'),
     proof: LISTS_AGAIN,
-  },
-  {
-    name: 'claims-by-the-first-lists',
+  }),
+  mutant('claims-by-the-first-lists', {
     planted: 'lists are read again behind a pause, but claims ask the ones that were read first',
-    file: 'src/send/work.ts',
-    was: '=> lists.current.rules.isListed(',
-    is: '=> start.suppressions.rules.isListed(',
+    ...edit('src/send/work.ts', '=> lists.current.rules.isListed(', '=> start.suppressions.rules.isListed('),
     proof: LISTS_AGAIN,
-  },
-  {
-    name: 'one-zone-of-several',
+  }),
+  mutant('one-zone-of-several', {
     planted: 'of the zones that a number may be in, the first one decides',
-    file: WINDOW,
-    was: '(zone === null ? zones : [zone]).map',
-    is: '(zone === null ? zones.slice(0, 1) : [zone]).map',
+    ...edit(WINDOW, '(zone === null ? zones : [zone]).map', '(zone === null ? zones.slice(0, 1) : [zone]).map'),
     proof: SEVERAL,
-  },
-  {
-    name: 'day-of-the-latest-zone',
+  }),
+  mutant('day-of-the-latest-zone', {
     planted: 'of the zones that a number may be in, the one whose day began last decides about the cap',
-    file: 'src/plan/contact-history.ts',
-    was: 'if (there.beginsMs < sinceMs)',
-    is: 'if (there.beginsMs > sinceMs)',
+    ...edit('src/plan/contact-history.ts', 'if (there.beginsMs < sinceMs)', 'if (there.beginsMs > sinceMs)'),
     proof: { in: 'send/frequency.test.ts' },
-  },
-  {
-    name: 'gate-without-judgement',
+  }),
+  mutant('gate-without-judgement', {
     planted: 'the gate of a canary is passed whatever became of the step',
     file: 'src/send/canary.ts',
     was: 'const shut = steps.judge();',
     is: 'const shut = steps.judge() === null ? null : (null as string | null);',
     proof: SEVERAL,
-  },
-  {
-    name: 'canary-from-zero',
+  }),
+  mutant('canary-from-zero', {
     planted: 'each start of a canary begins with its first step',
-    file: 'src/send/canary.ts',
-    was: 'let put = triedBefore;',
-    is: 'let put = 0;',
+    ...edit('src/send/canary.ts', 'let put = triedBefore;', 'let put = 0;'),
     proof: SEVERAL,
-  },
-  {
-    name: 'limit-without-those-who-wait',
+  }),
+  mutant('limit-without-those-who-wait', {
     planted: 'a recipient who waits for a window does not count towards limits.maxRecipients',
     file: 'src/plan/limits.ts',
     was: 'reduce((sum, count) => sum + count, estimate.send);',
     is: 'reduce((sum) => sum, estimate.send);',
     proof: SEVERAL,
-  },
-  {
-    name: 'sent-elsewhere-by-yes',
+  }),
+  mutant('sent-elsewhere-by-yes', {
     planted: '--yes sends an occurrence to recipients who have it from another environment',
-    file: 'src/operations/send.ts',
-    was: 'async ({ allows }) => allows.length === 0',
-    is: 'async () => true',
+    ...edit('src/operations/send.ts', 'async ({ allows }) => allows.length === 0', 'async () => true'),
     proof: { in: 'send/elsewhere.test.ts', only: 'a warning of preview' },
-  },
-  {
-    name: 'sent-elsewhere-not-asked-of-the-rest',
+  }),
+  mutant('sent-elsewhere-not-asked-of-the-rest', {
     planted: 'a run that continues does not ask which of the rest have the occurrence from another environment',
-    file: 'src/send/prepare.ts',
-    was: "elsewhere.add({ decision: 'send', to, key });",
-    is: 'void [to, key, elsewhere];',
+    ...edit('src/send/prepare.ts', "elsewhere.add({ decision: 'send', to, key });", 'void [to, key, elsewhere];'),
     proof: { in: 'send/elsewhere.test.ts', only: 'where that is allowed' },
-  },
-  {
-    name: 'sent-elsewhere-looked-once',
+  }),
+  mutant('sent-elsewhere-looked-once', {
     planted: 'another environment that begins the occurrence while the question waits is not noticed',
-    file: 'src/send/prepare.ts',
-    was: 'if (begun !== null) throw refuse(begun);',
-    is: 'void begun;',
+    ...edit('src/send/prepare.ts', 'if (begun !== null) throw refuse(begun);', 'void begun;'),
     proof: { in: 'send/elsewhere.test.ts', only: 'while the question waits' },
-  },
-  {
-    name: 'stand-in-of-its-own',
+  }),
+  mutant('stand-in-of-its-own', {
     planted:
       'an environment that stands in for another one has runs of its own: recipients get the occurrence from both',
     file: 'src/send/prepare.ts',
     was: 'return { environment: plan.environment.identity, campaign',
     is: 'return { environment: plan.environment.name, campaign',
     proof: { in: 'ledger/stand-in.test.ts', only: 'each recipient once' },
-  },
-  {
-    name: 'stand-in-unasked',
+  }),
+  mutant('stand-in-unasked', {
     planted: 'a run is taken over from the environment that an environment stands in for, and no question is asked',
     file: 'src/plan/elsewhere.ts',
     was: 'if (run.starts === 0 || run.postedFrom === standInOf(environment)) return null;',
     is: 'if (run.starts >= 0) return null;',
     proof: { in: 'ledger/stand-in.test.ts', only: 'each recipient once' },
-  },
-  {
-    name: 'stand-in-not-in-the-row',
+  }),
+  mutant('stand-in-not-in-the-row', {
     planted:
       'a claim does not keep which environment posts the message: reports of another provider are joined to it by its id',
     file: 'src/ledger/commits.ts',
     was: 'to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);',
     is: 'to, attempts ?? null, topicOf(run), null, run.version) === 1);',
     proof: { in: 'ledger/stand-in.test.ts', only: 'a report is joined' },
-  },
-  {
-    name: 'erased-in-doubt',
+  }),
+  mutant('erased-in-doubt', {
     planted: 'a person is erased while it is in doubt whether they have the message, which could then be sent again',
     file: 'src/operations/erase.ts',
     was: "outcomes.some(({ outcome }) => outcome === 'in-doubt')",
     is: "outcomes.some(({ outcome }) => outcome === 'deferred')",
     proof: { in: 'cli/person-erase.test.ts', only: 'is in doubt' },
-  },
-  {
-    name: 'erased-and-sent-to-again',
+  }),
+  mutant('erased-and-sent-to-again', {
     planted: 'a person who was erased is not suppressed',
     file: 'src/ledger/erase.ts',
     was: "statement(KEEP_HASH)(hashed, '', keyId, null, 'user', now);",
     is: "if (now < 0) statement(KEEP_HASH)(hashed, '', keyId, null, 'user', now);",
     proof: { in: 'cli/person-erase.test.ts', only: 'is not sent to again' },
-  },
-  {
-    name: 'erased-but-for-the-other-address',
+  }),
+  mutant('erased-but-for-the-other-address', {
     planted: 'of a person with a corrected address, only the address that was named is suppressed',
     file: 'src/operations/erase.ts',
     was: '[...new Set([address, ...outcomes.flatMap(addressesOf)])]',
     is: '[...new Set([address, ...outcomes.slice(0, 0).flatMap(addressesOf)])]',
     proof: { in: 'cli/person-erase.test.ts', only: 'takes the other addresses' },
-  },
-  {
-    name: 'attempts-outlive-an-erasure',
+  }),
+  mutant('attempts-outlive-an-erasure', {
     planted: 'what the API said about a person who was erased stays with the attempts',
-    file: 'src/ledger/erase.ts',
-    was: '    statement(FORGET_ATTEMPTS)(run.number, JSON.stringify(keys));\n',
-    is: '',
+    ...edit('src/ledger/erase.ts', '    statement(FORGET_ATTEMPTS)(run.number, JSON.stringify(keys));\n', ''),
     proof: { in: 'ledger/erase.test.ts' },
-  },
-  {
-    name: 'attempts-outlive-a-purge',
+  }),
+  mutant('attempts-outlive-a-purge', {
     planted: 'what the API said about recipients stays with the attempts of a run that was purged',
-    file: 'src/ledger/purge.ts',
-    was: ', connection.statement(FORGET_ATTEMPTS)];',
-    is: '];',
+    ...edit('src/ledger/purge.ts', ', connection.statement(FORGET_ATTEMPTS)];', '];'),
     proof: { in: 'ledger/purge.test.ts' },
-  },
-  {
-    name: 'purged-run-continued',
+  }),
+  mutant('purged-run-continued', {
     planted: 'a run whose recipients are not known any more is continued',
-    file: 'src/send/prepare.ts',
-    was: '  refusePurged(existing);\n',
-    is: '',
+    ...edit('src/send/prepare.ts', '  refusePurged(existing);\n', ''),
     proof: { in: 'cli/purge.test.ts' },
-  },
-  {
-    name: 'repeated-hour-fires-twice',
+  }),
+  mutant('repeated-hour-fires-twice', {
     planted: 'a schedule fires at both 01:30 of the night on which the clock goes back',
-    file: 'src/util/cron.ts',
-    was: 'const isRepeat = everyHour ?',
-    is: 'const isRepeat = everyHour || fields.length > 0 ?',
+    ...edit('src/util/cron.ts', 'const isRepeat = everyHour ?', 'const isRepeat = everyHour || fields.length > 0 ?'),
     proof: { in: 'schedule/cron.test.ts' },
-  },
-  {
-    name: 'planner-approves',
+  }),
+  mutant('planner-approves', {
     planted: 'the planner is enough to approve a plan',
-    file: 'src/approval/judge.ts',
-    was: 'counted.length > rule.approvals;',
-    is: 'counted.length >= rule.approvals;',
+    ...edit('src/approval/judge.ts', 'counted.length > rule.approvals;', 'counted.length >= rule.approvals;'),
     proof: { in: 'approval/judge.test.ts', only: 'an attack' },
-  },
-  {
-    name: 'fallback-to-any-country',
+  }),
+  mutant('fallback-to-any-country', {
     planted: 'a fallback goes to a number of a country that the environment does not send to',
     file: 'src/plan/decide.ts',
     was: 'within(countries === null ? rest : rest.filter((one) => otherCountry(countries, one) === null))',
     is: 'within(rest)',
     proof: { in: 'cli/countries.test.ts', only: 'no fallback' },
-  },
-  {
-    name: 'no-country-is-any-country',
+  }),
+  mutant('no-country-is-any-country', {
     planted: 'numbers that belong to no country are sent to where only some countries are',
     file: 'src/plan/skip-rules.ts',
     was: '(country !== null && countries.includes(country))',
     is: '(country === null || countries.includes(country))',
     proof: { in: 'cli/countries.test.ts', only: 'of no country' },
-  },
-  {
-    name: 'fence-is-not-a-rule',
+  }),
+  mutant('fence-is-not-a-rule', {
     planted: 'recipients outside of `only` are decided about as all others, and first noticed at the claim',
-    file: 'src/plan/skip-rules.ts',
-    was: '(fence.reaches(to) ? null : ',
-    is: "(fence.reaches(to) || to !== '' ? null : ",
+    ...edit('src/plan/skip-rules.ts', '(fence.reaches(to) ? null : ', "(fence.reaches(to) || to !== '' ? null : "),
     proof: { in: 'cli/fences.test.ts', only: 'is said by preview' },
-  },
-  {
-    name: 'claim-does-not-ask-the-fence',
+  }),
+  mutant('claim-does-not-ask-the-fence', {
     planted: 'a claim does not ask whether an address is within `only`',
     file: 'src/ledger/commits.ts',
     was: "if (rules?.isFenced?.(to) === true) return 'fenced';",
     is: "if (rules?.isFenced?.(to) === undefined && to === '') return 'fenced';",
     proof: { in: 'ledger/commits.test.ts', only: 'a fence of the environment' },
-  },
-  {
-    name: 'fallback-outside-the-fence',
+  }),
+  mutant('fallback-outside-the-fence', {
     planted: 'the address of a fallback is not asked about',
     edits: [
-      {
-        file: 'src/plan/decide.ts',
-        was: 'fence === null ? messages :',
-        is: 'fence !== null ? messages :',
-      },
+      edit('src/plan/decide.ts', 'fence === null ? messages :', 'fence !== null ? messages :'),
       {
         file: 'src/plan/decide.ts',
         was: 'messages.filter(({ to }) => fence.reaches(to))',
@@ -358,107 +270,85 @@ export const RULES: readonly Mutant[] = [
       },
     ],
     proof: { in: 'cli/fences.test.ts', only: 'no fallback goes outside' },
-  },
-  {
-    name: 'empty-fence-lets-all-through',
+  }),
+  mutant('empty-fence-lets-all-through', {
     planted: 'a list of the only addresses that has none is no error',
     file: 'src/plan/fence.ts',
     was: 'if (faults.length > 0) throw',
     is: 'if (addresses.size === 0) return null;\n  if (faults.length > 0) throw',
     proof: { in: 'cli/fences.test.ts', only: 'a file without rows' },
-  },
-  {
-    name: 'no-last-look',
+  }),
+  mutant('no-last-look', {
     planted: 'the bytes of a request are not compared with `only`',
     file: 'src/send/deliver.ts',
     was: 'if (fence === null || fence.holds(request)) return false;',
     is: "if (fence === null || request.body !== '') return false;",
     proof: { in: 'cli/fences.test.ts', only: 'where every rule before it failed' },
-  },
-  {
-    name: 'condition-by-chance',
+  }),
+  mutant('condition-by-chance', {
     planted: 'recipients who meet the condition of a variant are divided like all others',
     file: 'src/plan/decide.ts',
     was: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null",
     is: "branches.find(({ segment: own }) => own.judge(recipient.values) === 'unreadable')?.index ?? null",
     proof: { in: 'plan/variants-where.test.ts', only: 'the first that holds' },
-  },
-  {
-    name: 'conditional-variant-drawn',
+  }),
+  mutant('conditional-variant-drawn', {
     planted: 'a variant with a condition is given to others by chance',
     edits: [
-      {
-        file: 'src/plan/assign.ts',
-        was: '(where === null ? [index] : [])',
-        is: '(where === undefined ? [] : [index])',
-      },
+      edit('src/plan/assign.ts', '(where === null ? [index] : [])', '(where === undefined ? [] : [index])'),
       { file: 'src/plan/assign.ts', was: 'variants.filter(({ where = null }) => where === null)', is: 'variants' },
     ],
     proof: { in: 'plan/variants-where.test.ts', only: 'the first that holds' },
-  },
-  {
-    name: 'fallback-of-the-campaign',
+  }),
+  mutant('fallback-of-the-campaign', {
     planted: 'recipients with a variant get the fallback of the campaign',
     file: 'src/plan/compile.ts',
     was: 'fallbacks: fallbacks.flatMap((fallback) => later.get(fallback) ?? []),',
     is: 'fallbacks: campaign.fallbacks.flatMap((fallback, i) => later.get(fallback) ?? later.get(fallbacks[i] ?? fallback) ?? []),',
     proof: { in: 'simulate/simulate.test.ts' },
-  },
-  {
-    name: 'fallback-of-the-later-winner',
+  }),
+  mutant('fallback-of-the-later-winner', {
     planted: 'a fallback that was begun is that of the variant which won since',
     file: 'src/plan/decide.ts',
     was: 'hasOwnFallbacks ? view.variantOf?.(row.row, key)',
     is: 'hasOwnFallbacks && row.row < 0 ? view.variantOf?.(row.row, key)',
     proof: { in: 'faults/winner.test.ts', only: 'stays with the variant' },
-  },
-  {
-    name: 'one-locale-for-all',
+  }),
+  mutant('one-locale-for-all', {
     planted: 'numbers and dates in the text of a variant are in the locale of the campaign',
-    file: 'src/plan/compile.ts',
-    was: 'locale: step.locale };',
-    is: 'locale: ofCampaign.campaign.locale };',
+    ...edit('src/plan/compile.ts', 'locale: step.locale };', 'locale: ofCampaign.campaign.locale };'),
     proof: { in: 'plan/two-languages.test.ts', only: 'own locale' },
-  },
-  {
-    name: 'locale-of-the-text-alone',
+  }),
+  mutant('locale-of-the-text-alone', {
     planted:
       'numbers and dates in the content of a variant, such as the subject of an email, are in the locale of the campaign',
     file: 'src/plan/compile.ts',
     was: 'compileContent(step.content, context, required)',
     is: 'compileContent(step.content, ofCampaign, required)',
     proof: { in: 'plan/two-languages.test.ts', only: 'also in its' },
-  },
-  {
-    name: 'languages-of-all',
+  }),
+  mutant('languages-of-all', {
     planted: 'recipients who have a variant count as those of a language without one',
     file: 'src/plan/languages.ts',
     was: '|| conditional.has(first.variant)) return;',
     is: '|| conditional.size === 0) return;',
     proof: { in: 'plan/languages.test.ts', only: 'all but one' },
-  },
-  {
-    name: 'languages-in-the-order-of-the-list',
+  }),
+  mutant('languages-in-the-order-of-the-list', {
     planted: 'of many languages without a variant, the warning names those that the list has first',
-    file: 'src/plan/languages.ts',
-    was: '.sort(([, a], [, b]) => b - a)',
-    is: '',
+    ...edit('src/plan/languages.ts', '.sort(([, a], [, b]) => b - a)', ''),
     proof: { in: 'plan/languages.test.ts', only: 'most recipients first' },
-  },
-  {
-    name: 'not-redirected',
+  }),
+  mutant('not-redirected', {
     planted: 'requests go to their recipients although the environment redirects them',
     file: 'src/plan/expand.ts',
     was: 'found = { form, to: redirect?.get(address) };',
     is: "found = { form, to: address === 'msisdn' ? undefined : redirect?.get(address) };",
     proof: { in: 'cli/fences.test.ts', only: 'sends to the one address' },
-  },
-  {
-    name: 'stop-of-a-tester-for-the-recipient',
+  }),
+  mutant('stop-of-a-tester-for-the-recipient', {
     planted: 'a STOP in reply to a redirected message suppresses the person that it was meant for',
-    file: 'src/ledger/replies.ts',
-    was: "role === 'redirect' && sha256",
-    is: "role === 'template' && sha256",
+    ...edit('src/ledger/replies.ts', "role === 'redirect' && sha256", "role === 'template' && sha256"),
     proof: { in: 'cli/fences.test.ts', only: 'a STOP of the tester' },
-  },
+  }),
 ];

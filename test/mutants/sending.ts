@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { edit, type Mutant, mutant } from './mutant.ts';
 
 const DELIVER = 'src/send/deliver.ts';
 const GROUP_COMMIT = 'src/send/group-commit.ts';
@@ -20,40 +20,32 @@ const TEST_TO = { in: 'cli/send-test.test.ts', only: 'only to testers|uses up' }
 
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
-  {
-    name: 'busy-api-rejects',
+  mutant('busy-api-rejects', {
     planted: 'a recipient is rejected when the attempts are used up by 429',
     file: 'src/http/classify.ts',
     was: `return verdict('pending', 'rate-limited', {`,
     is: `return verdict('rejected', 'rate-limited', {`,
     proof: { in: 'send/retry-after.test.ts', only: 'refused each time' },
-  },
-  {
-    name: 'busy-api-asked-at-once',
+  }),
+  mutant('busy-api-asked-at-once', {
     planted: 'a later start does not wait as long as the API asked',
     file: 'src/send/producer.ts',
     was: 'if (isWaiting?.(candidate) === true) return false;',
     is: 'if (isWaiting?.(candidate) === null) return false;',
     proof: { in: 'send/retry-after.test.ts', only: 'waits as long as' },
-  },
-  {
-    name: 'claim-after-send',
+  }),
+  mutant('claim-after-send', {
     planted: 'the row is claimed when the answer is there',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
       { file: DELIVER, was: POST, is: POST + CLAIM },
     ],
     proof: { in: 'kills/rows.test.ts', only: 'before the first byte' },
-  },
-  {
-    name: 'claim-beside-the-send',
+  }),
+  mutant('claim-beside-the-send', {
     planted: 'the request goes out while its claim is being written',
     edits: [
-      {
-        file: DELIVER,
-        was: CLAIM,
-        is: '      const claiming = context.groupCommit.claim([context.claimOf(task, attempt)]);\n',
-      },
+      edit(DELIVER, CLAIM, '      const claiming = context.groupCommit.claim([context.claimOf(task, attempt)]);\n'),
       {
         file: DELIVER,
         was: POST,
@@ -61,9 +53,8 @@ export const SENDING: readonly Mutant[] = [
       },
     ],
     proof: { in: 'send/suppressed.test.ts' },
-  },
-  {
-    name: 'claim-answered-before-the-commit',
+  }),
+  mutant('claim-answered-before-the-commit', {
     planted: 'the group commit says "claimed" before the transaction is on the disk',
     file: GROUP_COMMIT,
     was: '        waiting.push({ count: requests.length, resolve });\n',
@@ -71,9 +62,8 @@ export const SENDING: readonly Mutant[] = [
         resolve(requests.map(() => 'claimed'));
 `,
     proof: { in: 'kills/rows.test.ts', only: 'before the first byte' },
-  },
-  {
-    name: 'claim-without-a-connection',
+  }),
+  mutant('claim-without-a-connection', {
     planted: 'rows are claimed before a connection is open',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
@@ -81,128 +71,93 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: FROM, is: `const from = 'claimed';` },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a connection' },
-  },
-  {
-    name: 'failed-claim-sent',
+  }),
+  mutant('failed-claim-sent', {
     planted: 'a claim that could not be written is sent all the same',
     file: DELIVER,
     was: 'claim([context.claimOf(task, attempt)]))?.[0];',
     is: "claim([context.claimOf(task, attempt)]))?.[0] ?? 'claimed';",
     proof: { in: 'disk/errors.test.ts' },
-  },
-  {
-    name: 'suppressed-claim-sent',
+  }),
+  mutant('suppressed-claim-sent', {
     planted: 'a recipient that the claim finds suppressed is sent to all the same',
     file: DELIVER,
     was: `if (answer !== 'claimed') return;`,
     is: `if (answer !== 'claimed' && answer !== 'suppressed') return;`,
     proof: { in: 'send/suppressed.test.ts' },
-  },
-  {
-    name: 'retry-keeps-its-claim',
+  }),
+  mutant('retry-keeps-its-claim', {
     planted: 'a recipient that waits for another attempt stays claimed',
-    file: DELIVER,
-    was: `    record(task, attempt, from, facts, verdict, 'pending', context);\n`,
-    is: '',
+    ...edit(DELIVER, `    record(task, attempt, from, facts, verdict, 'pending', context);\n`, ''),
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
-  },
-  {
-    name: 'one-attempt-too-many',
+  }),
+  mutant('one-attempt-too-many', {
     planted: 'send.attempts counts retries and not attempts',
-    file: DELIVER,
-    was: 'attempt < context.attempts)',
-    is: 'attempt <= context.attempts)',
+    ...edit(DELIVER, 'attempt < context.attempts)', 'attempt <= context.attempts)'),
     proof: { in: 'send/retry-after.test.ts', only: 'three attempts' },
-  },
-  {
-    name: 'one-attempt-too-many-later',
+  }),
+  mutant('one-attempt-too-many-later', {
     planted: 'a later start makes one attempt more than send.attempts',
-    file: DELIVER,
-    was: 'attempt < context.attempts)',
-    is: 'attempt < context.attempts + Number(task.before > 0))',
+    ...edit(DELIVER, 'attempt < context.attempts)', 'attempt < context.attempts + Number(task.before > 0))'),
     proof: { in: 'simulate/several/several.test.ts', only: 'no rule is broken' },
-  },
-  {
-    name: 'retry-after-ignored',
+  }),
+  mutant('retry-after-ignored', {
     planted: 'Retry-After is read and not waited for',
-    file: DELIVER,
-    was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
-    is: '',
+    ...edit(DELIVER, 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);', ''),
     proof: { in: 'send/retry-after.test.ts', only: 'F5' },
-  },
-  {
-    name: 'retry-after-for-one',
+  }),
+  mutant('retry-after-for-one', {
     planted: 'Retry-After holds back the one recipient and not the run',
     file: DELIVER,
     was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
     is: 'if (retryAfterMs !== null) await context.rateLimiter.pause(retryAfterMs);',
     proof: { in: 'send/retry-after.test.ts', only: 'F5' },
-  },
-  {
-    name: 'wait-of-503-ignored',
+  }),
+  mutant('wait-of-503-ignored', {
     planted: 'Retry-After of a 503, which is not tried again, is not waited for',
-    file: DELIVER,
-    was: '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n',
-    is: '',
+    ...edit(DELIVER, '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n', ''),
     proof: { in: 'send/retry-after.test.ts', only: 'G2' },
-  },
-  {
-    name: 'outcome-waits-for-a-claim',
+  }),
+  mutant('outcome-waits-for-a-claim', {
     planted: 'an outcome is written with the next claim only',
-    file: GROUP_COMMIT,
-    was: `        results.push(result);\n        schedule();\n`,
-    is: `        results.push(result);\n`,
+    ...edit(GROUP_COMMIT, `        results.push(result);\n        schedule();\n`, `        results.push(result);\n`),
     proof: { in: 'send/group-commit.test.ts' },
-  },
-  {
-    name: 'no-canary',
+  }),
+  mutant('no-canary', {
     planted: 'the first requests of a start go out all at once',
     edits: [
       { file: 'src/send/throttle.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
       { file: 'src/send/throttle.ts', was: 'pLimit(1)', is: 'pLimit(64)' },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: '401 stops it' },
-  },
-  {
-    name: 'no-slowing-down',
+  }),
+  mutant('no-slowing-down', {
     planted: 'a 429 does not make the run narrower',
-    file: 'src/send/throttle.ts',
-    was: 'set(Math.floor(width / 2));',
-    is: 'set(width);',
+    ...edit('src/send/throttle.ts', 'set(Math.floor(width / 2));', 'set(width);'),
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
-  },
-  {
-    name: 'retries-without-bound',
+  }),
+  mutant('retries-without-bound', {
     planted: 'retries may be more than a tenth of the requests',
-    file: 'src/send/throttle.ts',
-    was: 'single = retries > ',
-    is: 'single = retries > 1000 + ',
+    ...edit('src/send/throttle.ts', 'single = retries > ', 'single = retries > 1000 + '),
     proof: { in: 'send/pace.test.ts', only: 'slowStart' },
-  },
-  {
-    name: 'sent-after-not-after',
+  }),
+  mutant('sent-after-not-after', {
     planted: 'a recipient whose first message was refused is sent the fallback after notAfter',
     edits: [
       { file: 'src/send/work.ts', was: '(now() >= lateAtMs ? EXPIRED : (window?', is: '(false ? EXPIRED : (window?' },
       { file: 'src/send/work.ts', was: 'untilMs: Math.min(lateAtMs, ', is: 'untilMs: Math.min(' },
     ],
     proof: { in: 'faults/fallbacks.test.ts', only: 'passes between the steps' },
-  },
-  {
-    name: 'sent-after-its-window',
+  }),
+  mutant('sent-after-its-window', {
     planted: 'the window is not checked any more once a recipient was decided about',
     edits: [
-      {
-        file: 'src/send/work.ts',
-        was: '(window?.closed(recipient) ?? null)',
-        is: '(window === null ? null : null)',
-      },
+      edit('src/send/work.ts', '(window?.closed(recipient) ?? null)', '(window === null ? null : null)'),
       { file: 'src/send/group-commit.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
     ],
     proof: { in: 'send/window.test.ts', only: 'waited for their turn' },
-  },
-  {
-    name: 'ids-swapped',
+  }),
+  mutant('ids-swapped', {
     planted: 'each recipient gets the message id of the one before',
     edits: [
       { file: DELIVER, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
@@ -220,53 +175,41 @@ export function record(`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
-  },
-  {
-    name: 'body-not-as-previewed',
+  }),
+  mutant('body-not-as-previewed', {
     planted: 'the body that is posted has one byte more than the one that preview shows',
-    file: DELIVER,
-    was: POST,
-    is: POST.replace('post(request,', "post({ ...request, body: request.body.concat('\\n') },"),
+    ...edit(DELIVER, POST, POST.replace('post(request,', "post({ ...request, body: request.body.concat('\\n') },")),
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
-  },
-  {
-    name: 'the-reference-of-the-first',
+  }),
+  mutant('the-reference-of-the-first', {
     planted: 'a message to a corrected address has the reference of the first message',
     file: 'src/plan/expand.ts',
     was: 'referenceOf(decision.key, message.channel, decision.resend)',
     is: 'referenceOf(decision.key, message.channel)',
     proof: { in: 'send/changed-address.test.ts' },
-  },
-  {
-    name: 'a-test-to-the-list',
+  }),
+  mutant('a-test-to-the-list', {
     planted: 'a test goes to the person whose row it shows, and not to the tester',
-    file: 'src/plan/testers.ts',
-    was: 'return its === kind ? tester : (fitting(its)[0] ?? tester);',
-    is: 'return value;',
+    ...edit('src/plan/testers.ts', 'return its === kind ? tester : (fitting(its)[0] ?? tester);', 'return value;'),
     proof: TEST_TO,
-  },
-  {
-    name: 'a-test-that-counts',
+  }),
+  mutant('a-test-that-counts', {
     planted: 'what a tester got counts for the caps and exclusions of other campaigns',
-    file: 'src/ledger/contact-history.ts',
-    was: 'if (isTest(occurrence)) return [];',
-    is: '',
+    ...edit('src/ledger/contact-history.ts', 'if (isTest(occurrence)) return [];', ''),
     proof: TEST_TO,
-  },
-  {
-    name: 'a-test-under-a-real-name',
+  }),
+  mutant('a-test-under-a-real-name', {
     planted: 'a test is recorded as the occurrence of the campaign',
     file: 'src/operations/send-test.ts',
     was: 'occurrence: testOccurrence(at, part), nowMs: at }',
     is: "occurrence: at < 0 ? part : 'once', nowMs: at }",
     proof: TEST_TO,
-  },
-  {
-    name: 'a-wish-that-stays',
+  }),
+  mutant('a-wish-that-stays', {
     planted: 'a second message that did not go out goes to whatever address the amended list has',
     file: 'src/ledger/lists.ts',
     was: '        connection.statement(WITHDRAW_SECOND)(oldList);\n',
     is: '        void WITHDRAW_SECOND;\n',
     proof: { in: 'send/changed-address.test.ts' },
-  },
+  }),
 ];

@@ -1,4 +1,4 @@
-import type { Edit, Mutant } from './mutant.ts';
+import { type Edit, edit, type Mutant, mutant } from './mutant.ts';
 
 const DELIVER = 'src/send/deliver.ts';
 const SHARED_REQUEST = 'src/send/deliver-shared.ts';
@@ -20,8 +20,7 @@ const allowed = (was: string, is: string): readonly Edit[] => [{ file: 'src/ledg
 
 /** Fallbacks: who gets a second message, and when. */
 const FALLBACKS: readonly Mutant[] = [
-  {
-    name: 'step-claimed-without-looking',
+  mutant('step-claimed-without-looking', {
     planted: 'a later step is claimed in whatever state it is, and the database lets it',
     edits: [
       { file: STEPS, was: `${CLAIM_WITH}state = 'pending' AND key`, is: `${CLAIM_WITH}key` },
@@ -31,9 +30,8 @@ const FALLBACKS: readonly Mutant[] = [
       ),
     ],
     proof: fallbacks('J4'),
-  },
-  {
-    name: 'fallback-after-a-doubt',
+  }),
+  mutant('fallback-after-a-doubt', {
     planted: 'a recipient in doubt on the first step gets the fallback',
     edits: [
       {
@@ -48,17 +46,15 @@ const FALLBACKS: readonly Mutant[] = [
       },
     ],
     proof: fallbacks('500 with the code|408 with the code'),
-  },
-  {
-    name: 'fallback-after-any-refusal',
+  }),
+  mutant('fallback-after-any-refusal', {
     planted: 'a recipient who is refused for any reason gets the fallback',
     file: DELIVER,
     was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
     is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
     proof: fallbacks('a refusal of another kind'),
-  },
-  {
-    name: 'fallback-posted-twice',
+  }),
+  mutant('fallback-posted-twice', {
     planted: 'the request of a fallback is made twice',
     file: DELIVER,
     was: '      facts = await post(request, context);\n',
@@ -66,25 +62,22 @@ const FALLBACKS: readonly Mutant[] = [
       facts = await post(request, context);
 `,
     proof: fallbacks('unsupported, then 2xx'),
-  },
-  {
-    name: 'fallback-begins-again',
+  }),
+  mutant('fallback-begins-again', {
     planted: 'a start that continues takes a fallback that was begun for a first step',
     file: 'src/send/deliver.ts',
     was: 'const message = step === 0 ? decision : unused(decision, used);',
     is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
     proof: fallbacks('the next start sends only the fallback'),
-  },
-  {
-    name: 'fallback-forgotten',
+  }),
+  mutant('fallback-forgotten', {
     planted: 'a fallback that was begun is not pending for the next start',
     file: 'src/ledger/starts.ts',
     was: `AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY`,
     is: `AND state = 'pending' AND step = 0 ORDER BY`,
     proof: fallbacks('the next start sends only the fallback'),
-  },
-  {
-    name: 'fallback-to-the-suppressed',
+  }),
+  mutant('fallback-to-the-suppressed', {
     planted: 'suppression of the address of a fallback is not looked up in its claim',
     file: STEPS,
     was: `${CLAIM_WITH}state = 'pending' AND key = ?6
@@ -96,25 +89,20 @@ const FALLBACKS: readonly Mutant[] = [
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
     proof: fallbacks('K3'),
-  },
-  {
-    name: 'late-fallback-stays',
+  }),
+  mutant('late-fallback-stays', {
     planted: 'a fallback that waits for its turn when notAfter passes is not expired',
     file: RUN,
     was: `ledger[decision](run, [{ row, step, reason }], now());`,
     is: `ledger[decision](run, [{ row, step: step * 0, reason }], now());`,
     proof: fallbacks('passes between the steps'),
-  },
-  {
-    name: 'expired-before-it-fell-back',
+  }),
+  mutant('expired-before-it-fell-back', {
     planted: 'a fallback expires before it is written that the step before fell back, so that no row expires',
-    file: DELIVER,
-    was: '  await context.groupCommit.written();\n',
-    is: '',
+    ...edit(DELIVER, '  await context.groupCommit.written();\n', ''),
     proof: fallbacks('passes between the steps'),
-  },
-  {
-    name: 'retry-rejected-takes-all-steps',
+  }),
+  mutant('retry-rejected-takes-all-steps', {
     planted: '--retry rejected takes steps that fell back too, and the database lets it',
     edits: [
       {
@@ -128,37 +116,33 @@ const FALLBACKS: readonly Mutant[] = [
       ),
     ],
     proof: fallbacks('--retry rejected'),
-  },
-  {
-    name: 'retry-rejected-past-the-limit',
+  }),
+  mutant('retry-rejected-past-the-limit', {
     planted: '--retry rejected makes all rejected recipients pending, however few --limit allows',
     file: 'src/ledger/starts.ts',
     was: 'return connection.statement(RETRY)(list, last === undefined ? LAST_ROW : Number(last));',
     is: 'return connection.statement(RETRY)(list, last === undefined ? LAST_ROW : LAST_ROW);',
     proof: fallbacks('--retry rejected'),
-  },
-  {
-    name: 'fallback-without-the-code',
+  }),
+  mutant('fallback-without-the-code', {
     planted: 'a first 404 is taken for a wrong address, although its code says what it means',
     file: 'src/http/classify.ts',
     was: '  if (isAboutRecipient(status) && says) {\n',
     is: '  if (isAboutRecipient(status) && says && !context.firstAnswer) {\n',
     proof: fallbacks('unsupported as the first answer'),
-  },
+  }),
 ];
 
 /** Requests for several recipients. */
 const SHARED: readonly Mutant[] = [
-  {
-    name: 'suppressed-in-a-shared-request',
+  mutant('suppressed-in-a-shared-request', {
     planted: 'a recipient that the claim finds suppressed stays in a request with others',
     file: SHARED_REQUEST,
     was: `tasks = tasks.filter((_, i) => answers[i] === 'claimed');`,
     is: `tasks = tasks.filter((_, i) => answers[i] === 'claimed' || answers[i] === 'suppressed');`,
     proof: shared('K3'),
-  },
-  {
-    name: 'missing-recipient-accepted',
+  }),
+  mutant('missing-recipient-accepted', {
     planted: 'a recipient that an answer about several does not name is accepted',
     file: ANSWERS,
     was: `    if (said !== 'refused') return doubt; // D2\n`,
@@ -166,93 +150,74 @@ const SHARED: readonly Mutant[] = [
     if (said !== 'refused') return doubt;
 `,
     proof: shared('fewer results|not at all'),
-  },
-  {
-    name: 'contradiction-refused',
+  }),
+  mutant('contradiction-refused', {
     planted: 'a recipient that an answer calls both accepted and refused is refused',
-    file: ANSWERS,
-    was: 'return a.said === b.said ? a : disagreeing(a, b);',
-    is: `return a.said === 'refused' ? a : b;`,
+    ...edit(ANSWERS, 'return a.said === b.said ? a : disagreeing(a, b);', `return a.said === 'refused' ? a : b;`),
     proof: shared('taken and refused'),
-  },
-  {
-    name: 'wait-of-the-first-forgotten',
+  }),
+  mutant('wait-of-the-first-forgotten', {
     planted: 'when an answer asks to wait for one recipient of a request, and not for the next, nothing waits',
-    file: SHARED_REQUEST,
-    was: 'retryAfterMs ??= verdict.retryAfterMs;',
-    is: 'retryAfterMs = verdict.retryAfterMs;',
+    ...edit(SHARED_REQUEST, 'retryAfterMs ??= verdict.retryAfterMs;', 'retryAfterMs = verdict.retryAfterMs;'),
     proof: { in: 'send/deliver.test.ts', only: 'holds back for as long' },
-  },
-  {
-    name: 'answers-by-position',
+  }),
+  mutant('answers-by-position', {
     planted: 'the answers about the recipients of a request are given out from the end',
     file: SHARED_REQUEST,
     was: '    const verdict = verdicts[i];\n',
     is: '    const verdict = verdicts[tasks.length - 1 - i];\n',
     proof: shared('partial acceptance|its own id'),
-  },
-  {
-    name: 'halves-after-a-partial-answer',
+  }),
+  mutant('halves-after-a-partial-answer', {
     planted: 'when a request was refused for some, all of it is sent again in halves',
     file: SHARED_REQUEST,
     was: '    if (verdict.split) {\n',
     is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
     proof: shared('partial acceptance'),
-  },
-  {
-    name: 'halves-after-a-doubt',
+  }),
+  mutant('halves-after-a-doubt', {
     planted: 'of a request without an answer only the first is in doubt, and the others are sent again',
     file: SHARED_REQUEST,
     was: '    if (verdict.split) {\n',
     is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
     proof: shared('a reset|silence'),
-  },
-  {
-    name: 'too-large-for-all',
+  }),
+  mutant('too-large-for-all', {
     planted: '413 for a request refuses all recipients in it',
     file: 'src/http/classify.ts',
     was: `return verdict('pending', 'too-large', { split: true, error }); // F1`,
     is: `return verdict('rejected', 'too-large', { error });`,
     proof: shared('413'),
-  },
-  {
-    name: 'unsupported-for-all',
+  }),
+  mutant('unsupported-for-all', {
     planted: 'that one of several cannot receive the channel refuses all recipients in the request',
-    file: 'src/http/classify.ts',
-    was: '  if (recipients.length > 1)\n',
-    is: '  if (recipients.length > 1000)\n',
+    ...edit('src/http/classify.ts', '  if (recipients.length > 1)\n', '  if (recipients.length > 1000)\n'),
     proof: shared('422'),
-  },
-  {
-    name: 'rest-of-the-list-forgotten',
+  }),
+  mutant('rest-of-the-list-forgotten', {
     planted: 'who is left over when the list ends and fills no request is not sent to',
     file: FEED,
     was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);',
     is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await pool.put(batch);',
     proof: shared('each request is full'),
-  },
+  }),
 ];
 
 /** Variants: who waits, and who gets nothing. */
 const WINNERS: readonly Mutant[] = [
-  {
-    name: 'holdout-sent',
+  mutant('holdout-sent', {
     planted: 'a recipient in the holdout is sent to',
-    file: 'src/plan/skip-rules.ts',
-    was: 'split.holdout === 0 ? null :',
-    is: 'split.holdout >= 0 ? null :',
+    ...edit('src/plan/skip-rules.ts', 'split.holdout === 0 ? null :', 'split.holdout >= 0 ? null :'),
     proof: winner('sends only to the test'),
-  },
-  {
-    name: 'deferred-sent',
+  }),
+  mutant('deferred-sent', {
     planted: 'a recipient who waits for the winner gets the first variant',
     file: DECIDE,
     was: `if (assigned.kind === 'undecided') return deferred`,
     is: `if (assigned.kind === 'undecided' && key === '') return deferred`,
     proof: winner('sends only to the test'),
-  },
-  {
-    name: 'winner-forgotten',
+  }),
+  mutant('winner-forgotten', {
     planted: 'a winner that a person named counts only for that start',
     edits: [
       { file: FEED, was: 'winner: run.winner,', is: 'winner: plan.campaign.split.winner,' },
@@ -263,23 +228,17 @@ const WINNERS: readonly Mutant[] = [
       },
     ],
     proof: winner('every later start'),
-  },
-  {
-    name: 'variant-of-the-later-winner',
+  }),
+  mutant('variant-of-the-later-winner', {
     planted: 'a fallback is counted for the winner that was named after the first step',
-    file: STEPS,
-    was: 'variant = CASE step WHEN 0 THEN ?8 ELSE variant END',
-    is: 'variant = ?8',
+    ...edit(STEPS, 'variant = CASE step WHEN 0 THEN ?8 ELSE variant END', 'variant = ?8'),
     proof: winner('stays with the variant'),
-  },
-  {
-    name: 'variants-mixed',
+  }),
+  mutant('variants-mixed', {
     planted: 'recipients with different variants may share a request',
-    file: FEED,
-    was: 'packer.add(task, task.decision.variant)',
-    is: 'packer.add(task, null)',
+    ...edit(FEED, 'packer.add(task, task.decision.variant)', 'packer.add(task, null)'),
     proof: winner('in shared requests'),
-  },
+  }),
 ];
 
 /** What one recipient is to another, and one step to the next. */

@@ -1,4 +1,4 @@
-import type { Edit, Mutant } from './mutant.ts';
+import { type Edit, edit, type Mutant, mutant } from './mutant.ts';
 import { status } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
@@ -141,21 +141,12 @@ export const STOPS: readonly Mutant[] = [
   removed(
     'after-many-refusals',
     'limits.stopAfter.rejected',
-    [
-      {
-        file: STOP,
-        was: 'if (rejectedLimit !== null && allRejected >= rejectedLimit) {',
-        is: 'if (rejectedLimit === -1) {',
-      },
-    ],
+    [edit(STOP, 'if (rejectedLimit !== null && allRejected >= rejectedLimit) {', 'if (rejectedLimit === -1) {')],
     rules('stopAfter.rejected'),
   ),
-  {
-    name: 'refusals-end-no-row',
+  mutant('refusals-end-no-row', {
     planted: 'a refusal does not end the doubts and failures that are counted in a row',
-    file: STOP,
-    was: "if (outcome === 'accepted' || outcome === 'rejected') {",
-    is: "if (outcome === 'accepted') {",
+    ...edit(STOP, "if (outcome === 'accepted' || outcome === 'rejected') {", "if (outcome === 'accepted') {"),
     proof: rules('an answer ends both rows'),
-  },
+  }),
 ];

@@ -38,6 +38,7 @@ it('compares with the word `today` where the column is said to hold text', () =>
   expect(Array.isArray(found)).toBe(false);
 });
 
+// The property in segment.property.test.ts says what the operators mean; these are the cells and names that it does not have.
 describe('who is meant', () => {
   const cases: readonly [label: string, query: JsonObject, inside: readonly Cells[], outside: readonly Cells[]][] = [
     ['equal text', { plan: 'pro' }, [{ plan: 'pro' }, { plan: ' pro ' }], [{ plan: 'Pro' }, { plan: '' }]],
@@ -45,33 +46,14 @@ describe('who is meant', () => {
     ['text in another composition', { city: 'Zürich' }, [{ city: 'Zu\u0308rich' }, { city: 'Z\u00fcrich' }], []],
     ['the query in another composition', { city: ' Zu\u0308rich ' }, [{ city: 'Z\u00fcrich' }], [{ city: 'Zurich' }]],
     ['equal numbers', { age: 18 }, [{ age: '18' }, { age: '18.0' }], [{ age: '19' }, {}]],
-    ['a range', { age: { $gte: 18, $lt: 65 } }, [{ age: '18' }, { age: '64.9' }], [{ age: '17' }, { age: '65' }, {}]],
-    ['above and at most', { age: { $gt: 18, $lte: 65 } }, [{ age: '65' }], [{ age: '18' }, { age: '66' }, {}]],
-    ['zero is a number', { age: { $lte: 0 } }, [{ age: '0' }, { age: '-1' }], [{}]],
     [
       'dates',
       { joined: { $gte: '2026-01-01', $lt: '2026-02-01T00:00:00+01:00' } },
       [{ joined: '2026-01-01' }, { joined: '2026-01-31T22:59Z' }],
       [{ joined: '2025-12-31' }, { joined: '2026-01-31T23:00Z' }, {}],
     ],
-    ['one of', { plan: { $in: ['pro', 'max'] } }, [{ plan: 'max' }], [{ plan: 'free' }, {}]],
-    ['one of, numbers', { age: { $in: [1, 2] } }, [{ age: '2' }], [{ age: '3' }, {}]],
-    ['none of', { plan: { $nin: ['free', ''] } }, [{ plan: 'pro' }], [{ plan: 'free' }, {}]],
-    ['not equal holds for empty cells', { age: { $ne: 18 } }, [{ age: '19' }, {}], [{ age: '18' }]],
-    ['not', { age: { $not: { $gte: 18, $lt: 65 } } }, [{ age: '17' }, { age: '65' }, {}], [{ age: '18' }]],
-    [
-      'there',
-      { age: { $exists: true }, city: { $exists: true } },
-      [{ age: '0', city: 'x' }],
-      [{ age: '0' }, { city: 'x' }],
-    ],
     ['not there', { city: { $exists: false } }, [{}, { city: ' ' }], [{ city: 'x' }]],
-    ['begins', { city: { $startsWith: 'New ' } }, [{ city: 'New York' }], [{ city: 'Newark' }, {}]],
-    ['ends', { city: { $endsWith: 'ham' } }, [{ city: 'Birmingham' }], [{ city: 'Hamburg' }]],
     ['contains', { city: { $contains: '.*' } }, [{ city: 'a.*b' }], [{ city: 'ab' }]],
-    ['and', { $and: [{ age: { $gt: 1 } }, { age: { $gt: 5 } }] }, [{ age: '6' }], [{ age: '3' }]],
-    ['or', { $or: [{ plan: 'pro' }, { age: { $gte: 65 } }] }, [{ plan: 'pro' }, { age: '70' }], [{ plan: 'free' }]],
-    ['nor', { $nor: [{ plan: 'pro' }, { age: { $gte: 65 } }] }, [{ plan: 'free' }], [{ plan: 'pro' }, { age: '70' }]],
     ['a column with a dot', { 'a.b': { $gte: 2 } }, [{ dotted: '2' }], [{ dotted: '1' }]],
     [
       'one column under two spellings of its name',

@@ -29,7 +29,10 @@ const PEOPLE = 'msisdn,email,name\n+447400100000,ana@example.com,Ana\n+447400100
 /** Bounds for a command that reads the worst file there can be: CPU, and the most memory at any time. */
 const MOST = { cpuMs: 3_000, megabytes: 512 };
 
-/** Previews and, in the full set, validates; neither may need long, need much or be a bug. */
+/**
+ * Previews and, in the full set, validates a campaign without pages, which the same code reads for both; neither may need
+ * long, need much or be a bug.
+ */
 async function look(
   campaign: object,
   files: Readonly<Record<string, string>> = {},
@@ -43,7 +46,10 @@ async function look(
     ...files,
   });
   const previewed = await target.run({ cwd: project.root, args: ['preview', 'campaign.yaml', ...options] });
-  const validated = FULL ? await target.run({ cwd: project.root, args: ['validate', 'campaign.yaml'] }) : previewed;
+  const validated =
+    FULL && Object.keys(files).length === 0
+      ? await target.run({ cwd: project.root, args: ['validate', 'campaign.yaml'] })
+      : previewed;
   for (const ran of new Set([validated, previewed])) {
     expect([0, 2]).toContain(ran.status);
     expect(ran.cpuMs).toBeLessThan(MOST.cpuMs);

@@ -58,9 +58,10 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ['byte order mark', 'a\ufeffb'],
 ];
 
+export const ALL_ESCAPES = ESCAPES.map(([, text]) => text).join('');
+
 /** All in one for a sample, one by one in the full set. */
-export const CHOSEN =
-  process.env['HANDBILL_FULL'] === '1' ? ESCAPES : [['all of them', ESCAPES.map(([, text]) => text).join('')] as const];
+export const CHOSEN = process.env['HANDBILL_FULL'] === '1' ? ESCAPES : [['all of them', ALL_ESCAPES] as const];
 
 /** What a terminal may be given: no control but tab and newline, nothing that turns the line round. */
 export const PRINTABLE =

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FORM_NAMES } from '../oracle/forms.ts';
 import { createCoverage } from './coverage.ts';
-import { historiesOf, simulateSeeds } from './sample.ts';
+import { historiesOf, quickSeeds, simulateSeeds } from './sample.ts';
 import { createStage, type Stage } from './scene.ts';
 import { watchSqlite } from './sqlite.ts';
 
-/** Enough for every answer of a provider; planted bugs are proved by these too. */
-const SEEDS = { from: 5001, count: 60 };
+/** Enough for every answer of a provider. */
+const SEEDS = quickSeeds(5001, 40);
 
 let stage: Stage;
 const watching = watchSqlite();

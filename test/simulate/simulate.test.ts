@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCoverage, missing } from './coverage.ts';
-import { historiesOf, simulateSeeds } from './sample.ts';
+import { historiesOf, quickSeeds, simulateSeeds } from './sample.ts';
 import { createStage, type Stage } from './scene.ts';
 import { watchSqlite } from './sqlite.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 /** The other half of the full set is in second-half.test.ts, so that two cores share them. */
-const SEEDS = FULL ? { from: 1, count: 1500 } : { from: 1, count: 200 };
+const SEEDS = FULL ? { from: 1, count: 1500 } : quickSeeds(1, 150);
 
 let stage: Stage;
 const watching = watchSqlite();

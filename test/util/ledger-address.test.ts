@@ -6,16 +6,8 @@ const SECRET = 'S3kret';
 
 describe('the name of a ledger', () => {
   test.each([
-    '.handbill/ledger.db',
-    'ledger.db',
-    './state.db',
-    '../shared/ledger.db',
-    '/var/lib/handbill/ledger.db',
-    '/srv/me@work/ledger.db',
-    './a:b.db',
-    './~/ledger.db',
-    'state/~/ledger.db',
-    '~ledger.db',
+    ...'.handbill/ledger.db ledger.db ./state.db ../shared/ledger.db /var/lib/handbill/ledger.db'.split(' '),
+    ...'/srv/me@work/ledger.db ./a:b.db ./~/ledger.db state/~/ledger.db ~ledger.db'.split(' '),
     'Kunden (2026)/große Liste, neu.db',
     'C:\\state\\ledger.db',
     'C:/state/ledger.db',

@@ -6,15 +6,8 @@ import { foldStates, stateOf } from '../../src/webhook/states.ts';
 const WORDS: Readonly<Record<DeliveryState, readonly string[]>> = {
   queued: ['Submitted', 'Queued', 'Scheduled', 'accepted', 'QUEUED_ON_CHANNEL', 'PENDING', 'buffered', 'ACCEPTD'],
   sent: [
-    'Sent',
-    'Dispatched',
-    'Connecting',
-    'sending',
-    'PENDING_ENROUTE',
-    'DELIVERED_TO_OPERATOR',
-    'PartiallyDelivered',
-    'partially_delivered',
-    'ENROUTE',
+    ...'Sent Dispatched Connecting sending PENDING_ENROUTE DELIVERED_TO_OPERATOR PartiallyDelivered'.split(' '),
+    ...'partially_delivered ENROUTE'.split(' '),
   ],
   delivered: [
     'Delivered',

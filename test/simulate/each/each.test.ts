@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { createCoverage } from '../coverage.ts';
 import type { Sabotage } from '../process.ts';
-import { historiesOfTimes, simulateSeeds } from '../sample.ts';
+import { historiesOfTimes, quickSeeds, simulateSeeds } from '../sample.ts';
 import { createStage, type Stage } from '../scene.ts';
 import { watchSqlite } from '../sqlite.ts';
 import { createDays, type Days } from './campaigns.ts';
 import { simulateEach } from './history.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const SEEDS = FULL ? { from: 1, count: 1000 } : { from: 1, count: 60 };
+const SEEDS = FULL ? { from: 1, count: 1000 } : quickSeeds(1, 40);
 
 let stage: Stage;
 let days: Days;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCoverage, missing } from '../coverage.ts';
-import { historiesOfSeveral, simulateSeeds } from '../sample.ts';
+import { historiesOfSeveral, quickSeeds, simulateSeeds } from '../sample.ts';
 import { createStage, type Stage } from '../scene.ts';
 import { watchSqlite } from '../sqlite.ts';
 import { type Cast, createCast } from './campaigns.ts';
 import { simulateSeveral } from './history.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const SEEDS = FULL ? { from: 1, count: 600 } : { from: 70, count: 20 };
+const SEEDS = FULL ? { from: 1, count: 600 } : quickSeeds(70, 14);
 
 let stage: Stage;
 let cast: Cast;

@@ -247,18 +247,8 @@ const REACHED = new Set(['accepted', 'in-doubt', 'claimed']);
 
 /** Reasons that a recipient is left out by a rule, for now or for good. */
 const RULES = new Set([
-  'unreachable',
-  'fenced',
-  'suppressed',
-  'excluded',
-  'frequency-cap',
-  'expired',
-  'window-closed',
-  'zone-unknown',
-  'outside-window',
-  'canary-undecided',
-  'no-follow-up',
-  'follow-up-later',
+  ...'unreachable fenced suppressed excluded frequency-cap expired window-closed zone-unknown'.split(' '),
+  ...'outside-window canary-undecided no-follow-up follow-up-later'.split(' '),
 ]);
 
 /** Of those, for good. */
