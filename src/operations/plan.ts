@@ -273,7 +273,7 @@ function keyOf(signature: string): string | null {
   return 'problem' in read ? null : read.key.text;
 }
 
-/** @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
+/** Reads a plan file. @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
 export function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): AnyPlanFile {
   const { cwd } = withDefaults(options);
   const plan = parsePlanFile(new TextDecoder().decode(readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);

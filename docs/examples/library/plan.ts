@@ -9,7 +9,7 @@ await writeFile('digest.plan.json', JSON.stringify(made));
 const { compared } = await approve('digest.plan.json', { key: 'signing-key', confirm: ({ plan }) => plan.fingerprint === made.fingerprint });
 console.log(compared, (await checkApproval('digest.plan.json')).judgement);
 
-const { report } = await send(await readPlan('digest.plan.json'));
+const { report } = await send(readPlan('digest.plan.json'));
 console.log(report.occurrence, report.totals.accepted);
 
 // A plan of every occurrence until a day: only for environments that have `approvers` and `standingApprovals`.
