@@ -620,7 +620,7 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
  * pause could have been sent to just as long ago.
  */
 export async function isTooLate(
-  { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },
+  { ledger, campaign, nowMs }: { readonly ledger: Ledger; readonly campaign: Campaign; readonly nowMs: number },
   run: RunRecord,
 ): Promise<boolean> {
   const { send, recipients } = campaign;
@@ -654,10 +654,8 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   });
 }
 
-type WaitLedger = Ledger;
-
 /** The end of a wait that a start leaves to later ones: for a gate, a winner, or a message before. Null: none. */
-function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {
+function waitEnd(ledger: Ledger, { send, split, after }: Campaign, run: RunRecord): number | null {
   const gateMs = longestWaitMs(send.canary);
   const testMs = run.winner === null ? (split.decides?.waitMs ?? 0) : 0;
   const isLong = gateMs > STAYS_MS || split.decides !== null;
