@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import { repositoryOf } from '../util/git.ts';
 import { valueAt } from '../util/json.ts';
@@ -150,7 +150,9 @@ export function findCampaigns(paths: readonly string[], cwd: string) {
     } else if (kind === 'folder') for (const file of campaignsBelow(full)) files.add(file);
     else files.add(found !== null && 'named' in found ? found.named : full);
   }
-  return { files: [...files].sort(), diagnostics };
+  // `hello/` is before `hello-2/`, although `-` is before `/`.
+  const place = (file: string): string => file.replaceAll(sep, '\0');
+  return { files: [...files].sort((a, b) => (place(a) < place(b) ? -1 : 1)), diagnostics };
 }
 
 /** The YAML files below a folder that look like campaigns, else all. */

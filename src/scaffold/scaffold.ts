@@ -213,7 +213,7 @@ function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dep
 install: a version, or the file that \`npm pack\` makes of handbill.
 `
     : '';
-  return example('project/README.md')
+  return example('project/readme')
     .replaceAll(/CAMPAIGN +(?=#)/g, (place) => `${campaign} `.padEnd(place.length))
     .replaceAll('CAMPAIGN', campaign)
     .replace('\n| file |', `${elsewhere}\n| file |`);

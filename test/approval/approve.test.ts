@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
 import { type ApproveOptions, approve, checkApproval, plan, readPlan } from '../../src/operations/plan.ts';
 import { send } from '../../src/operations/send.ts';
 import { createPlanFile, type PlanFile, parsePlanFile } from '../../src/plan/plan-file.ts';
@@ -180,6 +181,9 @@ describe('on the command line', () => {
     expect(made, made.stderr).toMatchObject({ status: 0 });
     expect((await readOnce('p.json', { cwd: project.root })).estimate).toMatchObject({ send: 1 });
     expect(await runCommand(['approve', 'p.json', '--check'], { cwd: project.root, env })).toMatchObject({ status: 0 });
+    const unnamed = await run('approve', 'p.json', '--check');
+    expect(unnamed).toMatchObject({ status: 2, stderr: expect.stringContaining('Write --ledger elsewhere.db') });
+    openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: NOW }).close();
     const elsewhere = await run('approve', 'p.json', '--check');
     expect(elsewhere).toMatchObject({ status: 2 });
     expect(elsewhere.stderr).toContain('The ledger here may hold other suppressions and runs');

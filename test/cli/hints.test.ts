@@ -51,7 +51,7 @@ describe('a value that says nothing has a hint', () => {
   it('maxAge: 0h', async () => {
     project.write('hello/campaign.yaml', hello('', '{ csv: people.csv, maxAge: 0h }'));
     const { status, err } = await run('validate', 'hello');
-    expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('such as 24h or 7d') });
+    expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('10m, 24h or 7d') });
   });
 });
 

@@ -96,7 +96,7 @@ describe('import', () => {
     expect(await run('import outs.csv')).toMatchObject({ status: 2, err: expect.stringContaining(OTHER_KEY) });
     expect((await held()).suppressions).toEqual([]);
     expect((await run(`remove ${hashOf('+447700900125', OTHER)}`, OTHER)).status).toBe(0);
-    expect((await run('import outs.csv')).out).toBe('12001 entries read from outs.csv, 12001 new.\n');
+    expect((await run('import outs.csv')).out).toBe('12,001 entries read from outs.csv, 12,001 new.\n');
     expect((await held()).suppressions).toHaveLength(12_000);
     const shown = (await run('list')).out.trimEnd().split('\n');
     expect(shown).toHaveLength(12_002);

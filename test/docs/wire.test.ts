@@ -54,7 +54,7 @@ const SETTINGS = settingsOf(WIRE, { ...builtIn(DEFAULT_PROVIDER).provider, ...DE
 test('every setting has a row, and every row is a setting', () => {
   expect(SETTINGS.length).toBeGreaterThan(20);
   expect([...TABLES.keys()].toSorted()).toEqual(SETTINGS.map(([name]) => name).toSorted());
-  expect(SCHEMAS.project).toHaveProperty('definitions.wire');
+  expect(SCHEMAS.project()).toHaveProperty('definitions.wire');
 });
 
 test.each(SETTINGS)('%s: the default is the one in the code', (name, value) => {

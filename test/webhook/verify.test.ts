@@ -109,7 +109,7 @@ describe('Standard Webhooks', () => {
         fc.uint8Array({ minLength: 24, maxLength: 64 }),
         fc.string({ minLength: 1, maxLength: 40 }).filter((id) => /^[\x21-\x7e]+$/.test(id)),
         fc.string({ unit: 'grapheme', maxLength: 300 }),
-        fc.integer({ min: 0, max: 4_000_000_000 }),
+        fc.integer({ min: 1, max: 4_000_000_000 }),
         (key, id, body, seconds) => {
           const secret = `whsec_${Buffer.from(key).toString('base64')}`;
           const signature = new Webhook(secret).sign(id, new Date(seconds * 1000), body);

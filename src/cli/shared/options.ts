@@ -45,7 +45,8 @@ export function addOptions(
 const PARSERS = {
   age: parser((text) => durationMs(text) || null, 'Give a duration such as 90d, 12h or P13W.'),
   instant,
-  day: (text: string, now: () => number) => (/^[0-9-]*$/.test(text) ? text : instant(text, now)),
+  day: (text: string, now: () => number) =>
+    /^[0-9-]*$/.test(text) ? text : instant(text, now, 'a day such as 2026-12-01, '),
   rate: parser(ratePerSecond, 'Write it as 50/s, 600/min or 1000/h.'),
   share: parser(share, 'Give a share from 0% to 100%, such as 2.5%.'),
   shares: assumedShares,
@@ -152,13 +153,13 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   return parser(read, `Give a whole number from ${least} to ${most}.`);
 }
 
-/** An instant, or a time from now such as `+14d`; in ms since 1970. */
-export function instant(text: string, now: () => number): number {
+/** An instant, or a time from now such as `+14d`; in ms since 1970. `also`: what else the option takes. */
+export function instant(text: string, now: () => number, also = ''): number {
   const fromNow = text.startsWith('+') ? durationMs(text.slice(1)) : null;
   const ms = fromNow === null ? instantMs(text) : now() + fromNow;
   if (ms !== null) return ms;
   throw new InvalidArgumentError(
-    'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
+    `Write ${also}an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.`,
   );
 }
 

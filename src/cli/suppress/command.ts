@@ -21,7 +21,7 @@ import {
   type Lists,
 } from '../../operations/suppress-list.ts';
 import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
-import { countOf } from '../../report/words.ts';
+import { countOf, number } from '../../report/words.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { safeLine } from '../../util/escape.ts';
 import { jsonItems } from '../../util/list-text.ts';
@@ -85,7 +85,7 @@ async function remove(
 
 async function importFile(context: CommandContext, given: Flags<typeof CHANGED>, written: string): Promise<void> {
   const { file, entries, added, warnings } = await importSuppressions(written, given);
-  const said = `${countOf(entries, 'entry', 'entries')} read from ${safeLine(file)}, ${added} new.`;
+  const said = `${countOf(entries, 'entry', 'entries')} read from ${safeLine(file)}, ${number(added)} new.`;
   await tell(said, warnings, given, context);
 }
 
