@@ -6,7 +6,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { idsOf } from './campaign-id.ts';
-import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, sentBefore } from './follow-up.ts';
+import { createFollowUp, notSentBefore, otherList, sentBefore } from './follow-up.ts';
 import { type Closed, mostBeforeMs } from './gate.ts';
 import { periodAt } from './period.ts';
 import type { Plan } from './plan.ts';
@@ -35,11 +35,7 @@ export interface Reached {
 }
 
 /** Null without a rule or ledger. Throws (exit 2): `exclude` names an unknown campaign, a rule asks of a purged run. */
-export async function openReach(
-  plan: Plan,
-  ledger: (Ledger & FollowUpLedger) | null,
-  nowMs: number,
-): Promise<Reached | null> {
+export async function openReach(plan: Plan, ledger: Ledger | null, nowMs: number): Promise<Reached | null> {
   const { campaign } = plan;
   const { exclude, frequency, after, unreachable, send } = campaign;
   const { each } = campaign.recipients;

@@ -10,8 +10,6 @@ import type { Plan } from './plan.ts';
 
 export type Elsewhere = NonNullable<ReturnType<typeof openElsewhere>>;
 
-type ElsewhereLedger = Ledger;
-
 interface Source {
   readonly run: RunRecord;
   readonly reach: Reach;
@@ -20,7 +18,7 @@ interface Source {
 }
 
 /** Null: no other run matters, as from a sandbox or fenced environment, or the ledger is null (nothing was sent). */
-export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null) {
+export function openElsewhere(plan: Plan, ledger: Ledger | null) {
   const { campaign, environment, occurrence } = plan;
   if (ledger === null || !isForPeople(environment) || isTest(occurrence)) return null;
   const { environments } = campaign.project;

@@ -10,10 +10,6 @@ import { createReferences } from './expand.ts';
 import type { Closed } from './gate.ts';
 import type { Plan } from './plan.ts';
 
-export interface FollowUpLedger extends Pick<Ledger, 'findRun' | 'runsOf'> {
-  readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
-}
-
 /** The message before may still go out; a run with failed recipients is not finished, and its next start tries them again. */
 const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'failed']);
 
@@ -21,7 +17,7 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'fa
 const LEAST_MS = 60_000;
 
 /** The rule of `after`; null: the campaign follows on no other. The same for each look at a row, and for its claim. */
-export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach) {
+export function createFollowUp(plan: Plan, ledger: Ledger, reach: Reach) {
   const { after } = plan.campaign;
   if (after === null) return null;
   const { wait } = after;
@@ -71,7 +67,7 @@ export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach)
 function exceptionsOf(
   { environment, occurrence }: Pick<Plan, 'environment' | 'occurrence'>,
   { id: campaign, unless }: FollowUp,
-  ledger: FollowUpLedger,
+  ledger: Ledger,
   reach: Reach,
 ): (sent: FollowedMessage, key: string) => string | null {
   const identity = { environment: environment.identity, campaign, occurrence };

@@ -31,12 +31,10 @@ interface GuardOptions {
   readonly isDue?: boolean | undefined;
 }
 
-type LedgerOfRuns = Ledger;
-
 /** Null ledger: no earlier run is known. */
 export function openListGuard(
   campaign: Pick<Campaign, 'guards' | 'file' | 'recipients'>,
-  ledger: LedgerOfRuns | null,
+  ledger: Ledger | null,
   identity: RunIdentity,
   { nowMs, allow = [], isDue = false }: GuardOptions,
 ): ListGuard {
@@ -72,7 +70,7 @@ type SentList = { readonly occurrence: string; readonly rows: number };
 const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
 
 /** The newest run for another occurrence that sent something, and whose list size needed no `--allow`. */
-function lastSent(ledger: LedgerOfRuns, identity: RunIdentity): SentList | null {
+function lastSent(ledger: Ledger, identity: RunIdentity): SentList | null {
   const others = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
   for (const run of others.toReversed()) {
     if (isTest(run.occurrence) || run.inputs.some(({ isOtherSize = false }) => isOtherSize)) continue;
