@@ -18,7 +18,7 @@ const STARTS = 3;
 export type Timed = 'bare' | 'send' | 'csv' | 'validate' | 'preview' | 'empty' | 'help' | 'small';
 
 /** What instructions are counted of. */
-export type Counted = 'preview' | 'validate' | 'small' | 'help' | 'empty';
+export type Counted = 'preview' | 'few' | 'validate' | 'small' | 'help' | 'empty';
 
 export const SEND = 'send, CPU time against a bare undici loop';
 
@@ -46,8 +46,8 @@ export const TIMED: Readonly<Record<string, Guarded<Timed>>> = {
 /** Instructions. What is done for each row is what is left without the start, with what V8 compiles meanwhile. */
 export const COUNTED: Readonly<Record<string, Guarded<Counted>>> = {
   'preview, thousand instructions for each row': {
-    takes: ['preview', 'small'],
-    figure: ({ preview, small }) => (preview - small) / COUNTED_ROWS / 1000,
+    takes: ['preview', 'few'],
+    figure: ({ preview, few }) => (preview - few) / COUNTED_ROWS / 1000,
   },
   'validate, thousand instructions for each row': {
     takes: ['validate', 'small'],
@@ -128,6 +128,7 @@ function countedWith(call: Call, { middling, small }: Campaigns, empty: string):
   return {
     takes: {
       preview: once(CLI, 'preview', middling, '--format', 'jsonl'),
+      few: once(CLI, 'preview', small, '--format', 'jsonl'),
       validate: once(CLI, 'validate', middling),
       small: once(CLI, 'validate', small),
       help: once(CLI, '--help'),
