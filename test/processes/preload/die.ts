@@ -1,7 +1,15 @@
 /** Loaded before handbill: on SIGUSR2 it comes to an end that no program expects, in the way that HOW says. */
 import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
+
+let isToFail = false;
+const { hash } = crypto;
+// Before handbill is loaded: it takes the function once.
+crypto.hash = ((algorithm: string, data: crypto.BinaryLike, encoding: 'base64url') => {
+  if (!isToFail || encoding !== 'base64url') return hash(algorithm, data, encoding);
+  isToFail = false;
+  throw new Error('planted');
+}) as typeof hash;
 
 const WAYS: Readonly<Record<string, () => void>> = {
   throw() {
@@ -12,14 +20,7 @@ const WAYS: Readonly<Record<string, () => void>> = {
   },
   /** Fails once in the middle of the run, at an awaited call: when the next reference is made. */
   bug() {
-    const { hash } = crypto;
-    crypto.hash = ((algorithm: string, data: crypto.BinaryLike, encoding: 'base64url') => {
-      if (encoding !== 'base64url') return hash(algorithm, data, encoding);
-      crypto.hash = hash;
-      syncBuiltinESMExports();
-      throw new Error('planted');
-    }) as typeof hash;
-    syncBuiltinESMExports();
+    isToFail = true;
   },
   memory() {
     const kept: unknown[] = [];
