@@ -375,6 +375,9 @@ describe('a follow-up by hand', () => {
     await using api = await startApi();
     using here = project(api, { length: 2 });
     await sendAt(here, 'one', NOON, { limit: 1 });
+    // The claim would hold them back, too: what is shown before it must say so.
+    const shown = await preview('two', at(here, NOON + HOUR)).result();
+    expect(shown.estimate).toMatchObject({ send: 0, deferred: { 'follow-up-later': 3 } });
     const early = await sendAt(here, 'two', NOON + HOUR);
     expect(early.report.totals).toMatchObject({ deferred: 3, accepted: 0 });
     await sendAt(here, 'one', NOON + 2 * HOUR);
