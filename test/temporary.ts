@@ -48,7 +48,7 @@ function runsPrograms(): boolean {
 
 /**
  * Where Node keeps what it has compiled, for the tests, their threads and their processes. Stripping the types of every
- * source takes half of a short command's time, and of a connection to PostgreSQL, which has a thread of its own. Entries
+ * source takes half of a short command's time, and of a connection to PostgreSQL, which has a separate thread. Entries
  * are found by content, so that a changed source is never run in its old form.
  */
 export function compiledFolder(): string {

@@ -217,7 +217,7 @@ export function secondLedger(root: string, ledger: string, use: LedgerUse): Diag
   }
   if (isThere) return null;
   const seen = isNamed ? asSeenFrom(cwd, root, names.option) : null;
-  const own = isNamed ? ownLedger(root, names.written, ledger) : lastSentWith(root);
+  const own = (isNamed ? ownLedger(root, names.written, ledger) : null) ?? lastSentWith(root);
   const other = seen ?? own ?? (isNamed ? null : otherLedger(root, ledger));
   if (other === null) return null;
   const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];

@@ -165,7 +165,7 @@ export function hasSentWithOther(root: string, ledger: string): boolean {
 /** Where the folder cannot be written, as on machines without a permanent disk, nothing is remembered. */
 export function rememberSendingWith(root: string, ledger: string): void {
   const folder = join(root, '.handbill');
-  if (dirname(ledger) === folder) return;
+  if (ledger === join(folder, 'ledger.db')) return;
   try {
     ensurePrivateFolder(folder);
     if (isPostgres(ledger)) leaveMarker(placeOf(root, ledger));

@@ -1,7 +1,16 @@
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
-import type { Decision, DeferDecision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
+import type {
+  Campaign,
+  Decision,
+  DeferDecision,
+  JsonObject,
+  SendDecision,
+  SkipDecision,
+  Step,
+  StepMessage,
+} from '../model.ts';
 import { doubtAboutEmail } from '../recipients/email.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
 import { show } from '../recipients/show.ts';
@@ -9,7 +18,7 @@ import { columnTag } from '../templates/compile.ts';
 import { entityIn } from '../templates/entities.ts';
 import { eq } from '../templates/helpers/compare.ts';
 import type { LinkPart } from '../templates/links.ts';
-import { compared } from '../util/cell.ts';
+import { compared, yamlName } from '../util/cell.ts';
 import { createCarrierCheck } from './carriers.ts';
 import { channelStepsOf } from './compile.ts';
 import { createLanguageCheck } from './languages.ts';
@@ -66,7 +75,7 @@ export async function createWarner({
   };
   return (decision) => {
     const at = { file: campaign.recipients.file, line: decision.line };
-    if (decision.decision === 'skip') return ofDuplicate(decision, at);
+    if (decision.decision === 'skip') return ofDuplicate(decision, at, campaign.recipients);
     if (decision.decision === 'defer') return ofLater(decision, at);
     const own = both(ofStep(decision, decision.variant, at), ofLinks(links, decision.recipient.values, at));
     const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
@@ -194,15 +203,20 @@ function numberWarning({ to, country, channel }: StepMessage, assigned: boolean,
 }
 
 /** A duplicate that says the same is what the first row is for; another text is lost. */
-function ofDuplicate({ duplicateOf, isSame, key }: SkipDecision, at: Position): readonly Diagnostic[] {
+function ofDuplicate(
+  { duplicateOf, isSame, key }: SkipDecision,
+  at: Position,
+  list: Pick<Campaign['recipients'], 'key' | 'to'>,
+): readonly Diagnostic[] {
   if (duplicateOf === undefined || isSame === true) return NOTHING;
   const message = `Line ${at.line} is a duplicate of line ${duplicateOf} with other values: only line ${duplicateOf} counts.`;
   // Spreadsheets keep 15 digits of a number.
   const rounded = /^\d{15}0+$/.test(key ?? '')
     ? ' Or a spreadsheet rounded the keys: give the column the format "Text" there.'
     : '';
-  const hint =
-    'Remove the row that is wrong. If you want to send both, name the columns that tell them apart: `recipients.key: [msisdn, order]`.';
+  const columns = list.key.length > 0 ? list.key : [list.to];
+  const example = `recipients.key: [${columns.map(yamlName).join(', ')}, order]`;
+  const hint = `Remove the row that is wrong. If you want to send both, name the columns that tell them apart: \`${example}\`.`;
   return [warning('duplicate-differs', message, { at, hint: hint + rounded })];
 }
 

@@ -9,7 +9,7 @@ import { projectWith } from './run-handbill.ts';
 let remove = async (): Promise<void> => undefined;
 afterEach(() => remove());
 
-/** What is said of a list: `code:line message`. */
+/** The warnings and errors about a list: `code:line message`. */
 async function validate(list: string | Uint8Array, text: string, recipients = '') {
   const made = await projectWith({
     'c/campaign.yaml': `name: c

@@ -66,6 +66,7 @@ describe('duplicates', () => {
     expect(await validate(root)).toEqual({ status: 0, said: ['duplicate-address 3', 'duplicate-differs 5'] });
     const { err } = await handbillHere(root, ['validate', 'hello']);
     expect(err).toContain('Lines 2 and 3 have the same address and different keys');
+    expect(err).toContain('name the columns that tell them apart: `recipients.key: [id, order]`');
     const sent = await handbillHere(root, ['send', 'hello', '--format', 'json']);
     expect(JSON.parse(sent.out).totals).toMatchObject({ recipients: 4, accepted: 3, skipped: 1 });
   });

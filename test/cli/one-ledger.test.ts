@@ -110,6 +110,16 @@ describe('one ledger, wherever a command is called', () => {
     expect((await send(project.root, 'hello')).posted).toBe(2);
   });
 
+  it.each(['.handbill/sent.db', 'state/sent.db'])('is not begun anew by another --ledger than %s', async (first) => {
+    using project = createProject(BELOW);
+    await send(project.root, 'hello', '--ledger', first, '--limit', '1');
+    for (const args of [[], ['--ledger', 'other.db'], ['--ledger', '.handbill/ledger.db']]) {
+      const said = await refused(project.root, ['send', 'hello', ...args], 'second-ledger');
+      expect(said).toContain(`Write --ledger ${first}`);
+    }
+    expect((await send(project.root, 'hello', '--ledger', 'other.db', '--allow', 'second-ledger')).posted).toBe(2);
+  });
+
   it('may be made where the one of --ledger is gone', async () => {
     using project = createProject(BELOW);
     using other = createProject({});
