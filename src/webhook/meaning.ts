@@ -61,11 +61,17 @@ export function foldLetters(text: string): string {
   const seen = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '');
   // Within a word: `don't` and `dont` are one.
   const bare = seen.replace(/(?<=[\p{L}\p{N}])['’‘`ʼ]+(?=[\p{L}\p{N}])/gu, '');
-  // First to capitals, so that `ß` is `ss` and a dotless `ı` an `i`; neither depends on the locale of the process.
+  // To capitals in between, so that `ß` and `ẞ` are `ss`, a dotless `ı` an `i`; none depends on the locale of the process.
   const latin = bare.replace(/[\p{L}\p{N}]+/gu, (word) =>
     /\p{Script=Latin}/u.test(word) ? word.replace(LOOKALIKES, (letter) => LATIN[LIKE.indexOf(letter)] ?? letter) : word,
   );
-  const oneCase = latin.toUpperCase().toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+  const oneCase = latin
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(ACCENTS, '')
+    .normalize('NFC');
   return oneCase.replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
 }
 

@@ -178,7 +178,7 @@ async function run(project: TestProject, args: readonly string[]): Promise<Ran> 
 }
 
 describe('a terminal', () => {
-  // What passes one place unchanged passes it whatever else is in the text: one by one they need only a few places.
+  // All campaigns have one function that hides escapes: each escape by itself goes through three of them.
   it.each([
     ['all of them', ALL_ESCAPES, NAMES] as const,
     ...CHOSEN.filter(([, payload]) => payload !== ALL_ESCAPES).map(
