@@ -13,7 +13,14 @@ const FEWEST_DIGITS = 7;
 export function traceOf(address: string, nationalOf: (address: string) => string | null) {
   const found = spellingsOf(address).map((one) => {
     const national = nationalOf(one);
-    return national === null ? literal(one) : numberPattern(one, national);
+    if (national === null) {
+      // The id of a contact may be short: in JSON it is found as a whole text.
+      const text = one.includes('@') ? one : JSON.stringify(one);
+      return text.normalize('NFKC').replace(/[^\p{L}\p{N}@]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+    }
+    const digits = national.length < FEWEST_DIGITS ? one.slice(1) : national;
+    const signs = '[^\\p{L}\\p{N}]{0,3}';
+    return `\\+?(?:\\d${signs}){0,6}${[...digits].join(signs)}(?!\\d)`;
   });
   const flags = nationalOf(address) === null ? 'giu' : 'gu';
   const pattern = new RegExp(found.join('|'), flags);
@@ -26,16 +33,4 @@ export function traceOf(address: string, nationalOf: (address: string) => string
       return erased === plain ? text : erased;
     },
   };
-}
-
-function numberPattern(address: string, national: string): string {
-  const digits = national.length < FEWEST_DIGITS ? address.slice(1) : national;
-  const signs = '[^\\p{L}\\p{N}]{0,3}';
-  return `\\+?(?:\\d${signs}){0,6}${[...digits].join(signs)}(?!\\d)`;
-}
-
-/** The id of a contact may be short: in JSON it is found as a whole text. */
-function literal(address: string): string {
-  const text = address.includes('@') ? address : JSON.stringify(address);
-  return text.normalize('NFKC').replace(/[^\p{L}\p{N}@]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }

@@ -36,12 +36,9 @@ export function trimBlanks(text: string): string {
 function isBlankAt(text: string, at: number, blank: () => RegExp): boolean {
   const unit = text.charCodeAt(at);
   if (unit > 0x20 && unit < 0x7f) return false;
-  return blank().test(blank === blankBefore ? text.charAt(at) : characterBefore(text, at) + text.charAt(at));
-}
-
-function characterBefore(text: string, at: number): string {
+  if (blank === blankBefore) return blank().test(text.charAt(at));
   const isPair = /[\udc00-\udfff]/.test(text.charAt(at - 1));
-  return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);
+  return blank().test(text.slice(Math.max(0, at - (isPair ? 2 : 1)), at + 1));
 }
 
 /** Composed (NFC), white space as one space, without unseen characters. Blanks at the ends stay, for parts of texts. */

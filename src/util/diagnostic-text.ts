@@ -26,16 +26,12 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: D
   const limit = options.limit ?? diagnostics.length;
   const shown = diagnostics.filter(({ code }, at) => at < limit || code === SUMMARY_CODE);
   const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options));
-  const explained = options.explain === true ? explanation(shown) : '';
+  // A slip that the hint corrects needs no page.
+  const open = shown.filter(({ code, hint = '' }) => code !== 'usage' && !hint.startsWith('Did you mean'));
+  const pages = [...new Set(open.map(({ code }) => `handbill help ${code}`))].slice(0, EXPLAINED);
+  const explained = options.explain === true && pages.length > 0 ? `More: ${pages.join(', ')}\n` : '';
   const counted = counts(diagnostics, shown, options.total);
   return [blocks.join('\n'), ...(counted + explained === '' ? [] : [`${counted}${explained}`])].join('\n');
-}
-
-/** `More: handbill help unknown-key, handbill help missing-variable`. A slip that the hint corrects needs no page. */
-function explanation(shown: readonly Diagnostic[]): string {
-  const open = shown.filter(({ code, hint = '' }) => code !== 'usage' && !hint.startsWith('Did you mean'));
-  const codes = [...new Set(open.map(({ code }) => code))].slice(0, EXPLAINED);
-  return codes.length === 0 ? '' : `More: ${codes.map((code) => `handbill help ${code}`).join(', ')}\n`;
 }
 
 const EXPLAINED = 3;

@@ -68,7 +68,12 @@ export async function createOutput(path: string, text: string): Promise<void> {
 
 /** Turns a fault of the disk into the refusal that names the file. */
 function refusingAt(path: string) {
-  return <T>(step: Promise<T>) => step.catch((error: unknown): Promise<T> => Promise.reject(refusalOf(error, path)));
+  return <T>(step: Promise<T>) =>
+    step.catch((error: unknown): never => {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const reason = REASONS[code] ?? thrownText(error);
+      throw refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
+    });
 }
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -119,12 +124,6 @@ async function checkTarget(path: string): Promise<void> {
     `${path} is ${what}, which handbill does not write to.`,
     'Name another file, or remove it first.',
   );
-}
-
-function refusalOf(error: unknown, path: string): HandbillError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = REASONS[code] ?? thrownText(error);
-  return refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
 }
 
 function refusal(code: Code, message: string, hint: string): HandbillError {

@@ -1,3 +1,5 @@
+import SAME from './letters.json' with { type: 'json' };
+
 /** Removes case, accents, ligatures and widths, so that different spellings match. */
 export function fold(text: string): string {
   // Most lists are mostly ASCII, which needs only lower case.
@@ -23,18 +25,5 @@ export function holdsWords(words: string): (folded: string) => boolean {
 const OTHER = /[\u0080-\uffff]/;
 const MARKS = /\p{Mn}+/gu;
 /** Letters that Unicode does not decompose. */
-const PLAIN: Readonly<Record<string, string>> = {
-  ł: 'l',
-  ø: 'o',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ħ: 'h',
-  ı: 'i',
-  æ: 'ae',
-  œ: 'oe',
-  ß: 'ss',
-  ς: 'σ',
-  '’': "'",
-};
+const PLAIN: Readonly<Record<string, string>> = { ...SAME, ı: 'i', ß: 'ss', '’': "'" };
 const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
-import { exists } from './paths.ts';
+import { exists, foldersUp } from './paths.ts';
 
 export interface GitPlace {
   /** Real path of a folder. git is started at the top of its repository. */
@@ -11,8 +11,6 @@ export interface GitPlace {
   /** Ends git when the command is interrupted. */
   readonly signal: AbortSignal;
 }
-
-type GitAnswer = { readonly status: number; readonly stdout: string; readonly stderr: string };
 
 /** A listing of a repository of some hundred thousand files is smaller. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -40,10 +38,7 @@ export function repositoryOf(folder: string): string | null {
 
 /** The nearest folder, this one or above, that holds an entry; null if there is none. */
 export function folderAbove(folder: string, entry: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (exists(join(at, entry))) return at;
-    if (dirname(at) === at) return null;
-  }
+  return foldersUp(folder).find((at) => exists(join(at, entry))) ?? null;
 }
 
 /** The environment that git needs. GIT_... is not passed on: it could name another repository. */
@@ -74,10 +69,10 @@ function cleanEnvironment(env: GitPlace['env'], top: string): Record<string, str
  *
  * @throws HandbillError exit 2, `git-unavailable`, if git is missing
  */
-export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitAnswer> {
+export async function runGit(place: GitPlace, args: readonly string[]) {
   const top = repositoryOf(place.folder);
   if (top === null) return { status: 128, stdout: '', stderr: 'not a git repository' };
-  return await new Promise((resolve, reject) => {
+  return await new Promise<{ status: number; stdout: string; stderr: string }>((resolve, reject) => {
     const options = {
       cwd: top,
       env: cleanEnvironment(place.env, top),

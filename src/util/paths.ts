@@ -80,6 +80,12 @@ export function placeInside(root: string, folder: string, written: string): Foun
   return isInside(root, path) ? { path } : { fault: outside(written) };
 }
 
+/** A folder and those above it, up to the root of the file system. */
+export function foldersUp(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersUp(above)];
+}
+
 /** True for a dangling link, too: reading it reports the fault. */
 export function exists(path: string): boolean {
   try {

@@ -12,15 +12,14 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   // The longest first, so that a secret that begins like another is replaced as a whole.
   const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return (text) => text;
-  const pattern = new RegExp(longestFirst.flatMap(patternsOf).join('|'), 'g');
+  const patterns = longestFirst.flatMap((secret) => {
+    const hex = Buffer.from(secret).toString('hex');
+    // A padded form must not leave its padding behind.
+    const encoded = [...base64Forms(secret), hex, hex.toUpperCase()].sort((a, b) => b.length - a.length);
+    return [[...secret].map(signPattern).join(''), ...encoded.map(escapePattern)];
+  });
+  const pattern = new RegExp(patterns.join('|'), 'g');
   return (text) => text.replace(pattern, REDACTED);
-}
-
-function patternsOf(secret: string): readonly string[] {
-  const hex = Buffer.from(secret).toString('hex');
-  // A padded form must not leave its padding behind.
-  const encoded = [...base64Forms(secret), hex, hex.toUpperCase()].sort((a, b) => b.length - a.length);
-  return [[...secret].map(signPattern).join(''), ...encoded.map(escapePattern)];
 }
 
 /** A sign as it is, or as some encoder writes it: which ones they escape differs (.NET escapes `+`, Gson `=`). */

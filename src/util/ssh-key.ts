@@ -40,7 +40,9 @@ export function readSshKey(line: string): SshKey | { readonly problem: string } 
 export function sshKeyOf(blob: Uint8Array): SshKey | { readonly problem: string } {
   const written = latin1(sshStrings(blob, 1, 'rest')?.[0]);
   const match = CERTIFICATE.exec(written);
-  const type = match === null ? written : plainTypeOf(match);
+  const [, name = '', domain = ''] = match ?? [];
+  // `sk-ssh-ed25519-cert-v01@openssh.com` is of `sk-ssh-ed25519@openssh.com`, `ssh-rsa-cert-v01@openssh.com` of `ssh-rsa`.
+  const type = match === null ? written : `${name}${name.startsWith('sk-') ? domain : ''}`;
   const count = Object.hasOwn(FIELDS, type) ? FIELDS[type] : undefined;
   if (count === undefined) return { problem: 'Keys of this type cannot sign plans.' };
   // In a certificate a nonce comes first. Fields after the key (principals, purpose) are checked by ssh-keygen.
@@ -67,11 +69,6 @@ function keyOf(
     fingerprint: `SHA256:${digest}`,
     isCertificate: written !== type,
   };
-}
-
-/** `sk-ssh-ed25519-cert-v01@openssh.com` is of `sk-ssh-ed25519@openssh.com`, `ssh-rsa-cert-v01@openssh.com` of `ssh-rsa`. */
-function plainTypeOf([, name = '', domain = '']: RegExpExecArray): string {
-  return name.startsWith('sk-') ? `${name}${domain}` : name;
 }
 
 /** Each has its length before it in four bytes (RFC 4251, section 5). Null: cut short, left over, or above `most`. */

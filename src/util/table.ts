@@ -66,13 +66,19 @@ export function table(rows: readonly (readonly string[])[], all: readonly Column
   }
   return lines
     .map((line, row) => {
-      const shown = line.map((cell, index) => linesOf(cell, columns[index] ?? {}, widths[index] ?? 0));
+      const shown = line.map((cell, index) => {
+        const width = widths[index] ?? 0;
+        if (displayWidth(cell) <= width) return [cell];
+        return columns[index]?.shrink === true ? [cut(cell, width)] : wrap(cell, width);
+      });
       const height = Math.max(1, ...shown.map((one) => one.length));
       const isTitle = titled && row === 0;
       const number = titled ? row - 1 : row;
       const text = Array.from({ length: height }, (_, at) => {
         const parts = columns.map(({ align = 'left', style }, index) => {
-          const cell = pad(shown[index]?.[at] ?? '', widths[index] ?? 0, align);
+          const part = shown[index]?.[at] ?? '';
+          const blank = ' '.repeat(Math.max(0, (widths[index] ?? 0) - displayWidth(part)));
+          const cell = align === 'left' ? part + blank : blank + part;
           return style === undefined || isTitle ? cell : style(cell, number);
         });
         return `${' '.repeat(indent)}${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
@@ -104,18 +110,8 @@ function keptColumns(natural: readonly number[], columns: readonly Column[], wid
   return kept;
 }
 
-function linesOf(cell: string, { shrink = false }: Column, width: number): readonly string[] {
-  if (displayWidth(cell) <= width) return [cell];
-  return shrink ? [cut(cell, width)] : wrap(cell, width);
-}
-
 function sum(widths: readonly number[]): number {
   return widths.reduce((total, width) => total + width, 0);
-}
-
-function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const blank = ' '.repeat(Math.max(0, width - displayWidth(text)));
-  return align === 'left' ? text + blank : blank + text;
 }
 
 function widest(texts: readonly string[]): number {

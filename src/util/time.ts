@@ -1,4 +1,5 @@
 import { compared, yamlName } from './cell.ts';
+import FIELDS from './date-letters.json' with { type: 'json' };
 import { escapePattern } from './escape.ts';
 
 /* Milliseconds are since 1970. Days in the zone of a campaign are in plan/calendar.ts. */
@@ -243,32 +244,11 @@ export interface CellFormat {
   readonly example: string;
 }
 
-/** The pattern letters of Unicode (LDML) that can be read in one way only; what is one or two digits wide is `short`. */
-const FIELDS = {
-  yyyy: { part: 'year', digits: '[0-9]{4}', short: false, example: '2026' },
-  MM: { part: 'month', digits: '[0-9]{2}', short: false, example: '11' },
-  M: { part: 'month', digits: '[0-9]{1,2}', short: true, example: '11' },
-  dd: { part: 'day', digits: '[0-9]{2}', short: false, example: '21' },
-  d: { part: 'day', digits: '[0-9]{1,2}', short: true, example: '21' },
-  MMMM: { part: 'month', digits: '\\p{L}{3,9}', short: true, example: 'November' },
-  MMM: { part: 'month', digits: '\\p{L}{3,4}', short: true, example: 'Nov' },
-  HH: { part: 'hour', digits: '[0-9]{2}', short: false, example: '09' },
-  H: { part: 'hour', digits: '[0-9]{1,2}', short: true, example: '9' },
-  hh: { part: 'half', digits: '(?:0[1-9]|1[0-2])', short: false, example: '09' },
-  h: { part: 'half', digits: '(?:0?[1-9]|1[0-2])', short: true, example: '9' },
-  mm: { part: 'minute', digits: '[0-9]{2}', short: false, example: '30' },
-  ss: { part: 'second', digits: '[0-9]{2}', short: false, example: '15' },
-  SSS: { part: 'fraction', digits: '[0-9]{3}', short: false, example: '250' },
-  SSSSSS: { part: 'fraction', digits: '[0-9]{6}', short: false, example: '250000' },
-  a: { part: 'noon', digits: '[AaPp]\\.?\\s?[Mm]\\.?', short: false, example: 'AM' },
-} as const;
-
-type Letters = keyof typeof FIELDS;
 /** A run of one letter, text in single quotes, or any other character. */
 const TOKEN = /([A-Za-z])\1*|'((?:[^']|'')*)'|./gsu;
 
 export function readDateFormat(pattern: string): CellFormat | { readonly problem: string; readonly hint: string } {
-  const parts: (typeof FIELDS)[Letters]['part'][] = [];
+  const parts: string[] = [];
   let source = '';
   let example = '';
   let isShortBefore = false;
@@ -286,7 +266,8 @@ export function readDateFormat(pattern: string): CellFormat | { readonly problem
       continue;
     }
     if (token === 'yy') return { problem: 'has a year of two digits, which leaves the century open', hint: YEAR };
-    const field = Object.hasOwn(FIELDS, token) ? FIELDS[token as Letters] : null;
+    // The letters of Unicode (LDML) that can be read in one way only; what is one or two digits wide is `short`.
+    const field = Object.hasOwn(FIELDS, token) ? FIELDS[token as keyof typeof FIELDS] : null;
     if (field === null) return { problem: `has "${token}", which is not a part of a date here`, hint: LETTERS };
     if (parts.includes(field.part)) return { problem: `names the ${field.part} twice`, hint: LETTERS };
     if (isShortBefore || (field.short && isFieldBefore)) {
@@ -319,18 +300,16 @@ export function dateHint(column: string, cell: string): string | null {
   const [format, other] = formatsOf(text);
   if (format === undefined) {
     if (NAMED_ZONE.test(text)) return ZONE;
-    return SHORT_YEAR.test(text) ? YEAR : NAMED_MONTH.test(text) ? OTHER_NAMES : sheetDayHint(text);
+    if (SHORT_YEAR.test(text)) return YEAR;
+    if (NAMED_MONTH.test(text)) return OTHER_NAMES;
+    // Spreadsheets count days from 1899-12-30. Five digits reach from 1927 to 2173.
+    if (!/^[1-9][0-9]{4}(?:[.,][0-9]+)?$/.test(text)) return null;
+    const day = dayText((Number.parseInt(text, 10) - 25_569) * DAY_MS);
+    return `${text} may be ${day}, as the number of days that a spreadsheet counts. Format the column as a date (yyyy-mm-dd) there, and save the list again.`;
   }
   const or = other === undefined ? '' : `, or \`format: ${other}\` if the month is first`;
   const declared = `\`recipients.columns: { ${yamlName(column)}: { type: date, format: ${format} } }\``;
   return `If the column writes its dates so, say it: ${declared}${or}.`;
-}
-
-/** Spreadsheets count days from 1899-12-30. Five digits reach from 1927 to 2173. */
-function sheetDayHint(text: string): string | null {
-  if (!/^[1-9][0-9]{4}(?:[.,][0-9]+)?$/.test(text)) return null;
-  const day = iso((Number.parseInt(text, 10) - 25_569) * DAY_MS).slice(0, 10);
-  return `${text} may be ${day}, as the number of days that a spreadsheet counts. Format the column as a date (yyyy-mm-dd) there, and save the list again.`;
 }
 
 const NAMED_MONTH = /^(?=.*\p{L}{3})(?=.*\b[0-9]{1,2}\b).*\b[0-9]{4}\b/u;
@@ -392,17 +371,13 @@ const YEAR = 'Write the years in the list with four digits, and yyyy in the form
 function toIso(groups: Readonly<Record<string, string>> | undefined): string | null {
   if (groups === undefined) return null;
   const { year = '', month = '', day = '', half, noon = '', minute = '', second } = groups;
-  const number = /^[0-9]/.test(month) ? month : monthNumber(month);
-  if (number === null) return null;
+  // An English name or its beginning, as `Nov`, `Sept` and `November`.
+  const isNumber = /^[0-9]/.test(month);
+  const named = isNumber ? 0 : MONTH_NAMES.findIndex((one) => one.startsWith(month.toLowerCase()));
+  if (named === -1) return null;
+  const number = isNumber ? month : String(named + 1);
   const iso = `${year}-${number.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const hour = half === undefined ? groups['hour'] : String((Number(half) % 12) + (/^p/i.test(noon) ? 12 : 0));
   if (hour === undefined) return iso;
   return `${iso}T${hour.padStart(2, '0')}:${minute}${second === undefined ? '' : `:${second}`}`;
-}
-
-/** The month of an English name or its beginning, as `Nov`, `Sept` and `November`. */
-function monthNumber(name: string): string | null {
-  const text = name.toLowerCase();
-  const index = MONTH_NAMES.findIndex((month) => month.startsWith(text));
-  return index === -1 ? null : String(index + 1);
 }

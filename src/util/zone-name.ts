@@ -1,6 +1,7 @@
 import { nearest } from './suggest.ts';
 import { createOffset, isTimeZone } from './time.ts';
 import abbreviations from './zone-abbreviations.json' with { type: 'json' };
+import PLACES from './zone-places.json' with { type: 'json' };
 
 export interface ZoneFault {
   /** Follows on the name in quotes. */
@@ -33,32 +34,20 @@ export function zoneFault(name: string): ZoneFault | null {
       : 'is not an IANA time zone';
     return { problem, hint: `Write ${meant}.` };
   }
-  const near = zoneOfCity(name.slice(name.lastIndexOf('/') + 1).replaceAll(' ', '_'));
-  const hint = near === null ? 'Write a name such as Europe/London.' : `Did you mean "${near}"?`;
+  // By the last part of the name: another place in the right part of the world is not meant.
+  const city = name.slice(name.lastIndexOf('/') + 1).replaceAll(' ', '_');
+  const all = Intl.supportedValuesOf('timeZone').map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone] as const);
+  const zones = new Map(all);
+  const near = zones.get(city) ?? zones.get(nearest(city, zones.keys()) ?? '');
+  const hint = near === undefined ? 'Write a name such as Europe/London.' : `Did you mean "${near}"?`;
   return { problem: 'is not an IANA time zone', hint };
-}
-
-/** By the last part of the name: another place in the right part of the world is not meant. */
-function zoneOfCity(city: string): string | null {
-  const zones = new Map(
-    Intl.supportedValuesOf('timeZone').map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]),
-  );
-  return zones.get(city) ?? zones.get(nearest(city, zones.keys()) ?? '') ?? null;
 }
 
 function offsetText(hours: number): string {
   return `UTC${hours < 0 ? '-' : '+'}${String(Math.abs(hours)).padStart(2, '0')}:00`;
 }
 
-/** Well-known places for the whole offsets in winter, and a few others. */
-const PLACES: readonly string[] = (
-  'Pacific/Pago_Pago Pacific/Honolulu America/Anchorage America/Los_Angeles America/Denver America/Chicago ' +
-  'America/New_York America/Halifax America/Sao_Paulo America/Noronha Atlantic/Azores Europe/London Europe/Paris ' +
-  'Europe/Athens Europe/Moscow Asia/Dubai Asia/Karachi Asia/Dhaka Asia/Bangkok Asia/Shanghai Asia/Tokyo ' +
-  'Australia/Sydney Pacific/Noumea Pacific/Auckland Pacific/Tongatapu Pacific/Kiritimati Asia/Kolkata Asia/Tehran Asia/Kathmandu Australia/Adelaide'
-).split(' ');
-
-/** A zone this many minutes east of UTC in winter: a place above, else any. */
+/** A zone this many minutes east of UTC in winter: one of the well-known places, else any. */
 function placeAt(minutes: number): string | undefined {
   const halves = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)];
   return [...PLACES, ...Intl.supportedValuesOf('timeZone')].find(
