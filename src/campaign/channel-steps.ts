@@ -1,14 +1,11 @@
-import type { Code } from '../errors.ts';
 import type { Channel, Content, Fallback, SourceText, Split, Step, Variant, Where } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { share } from '../util/units.ts';
-import { checkLocale, checkSender, type Finding } from './check-values.ts';
+import { checked, checkLocale, checkSender, type Report } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { Merged } from './merge.ts';
 import { fallbackFiles, type Sources, type StepSources } from './sources.ts';
 import type { MessageFile, RecipientsFile, StepFile } from './written.ts';
-
-export type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
 
 /** The limit of the API's document (section 8). */
 const MOST_VARIANTS = 10;
@@ -206,20 +203,6 @@ function mergeContent(base: Content | null, own: Content | null): Content | null
 
 const VARIABLES_HINT =
   'A text that is rendered here takes its values from the columns. Remove them, or use template.id.';
-
-/** Null for a value that is not written, or that was reported. */
-export function checked<T>(
-  text: string | undefined,
-  pointer: string,
-  check: (text: string) => Finding<T>,
-  report: Report,
-): T | null {
-  if (text === undefined) return null;
-  const finding = check(text);
-  if ('value' in finding) return finding.value;
-  report(pointer, finding.code, finding.message, finding.hint);
-  return null;
-}
 
 export function textsAt<T extends string | Readonly<Record<string, string>>>(
   merged: Merged,

@@ -8,6 +8,22 @@ export type Finding<T> =
   | { readonly value: T }
   | { readonly code: Code; readonly message: string; readonly hint?: string | undefined };
 
+export type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
+
+/** Null for a value that is not written, or that was reported. */
+export function checked<Written, Value, Place>(
+  written: Written | undefined,
+  place: Place,
+  check: (written: Written) => Finding<Value>,
+  report: (place: Place, ...fault: readonly [code: Code, message: string, hint?: string]) => unknown,
+): Value | null {
+  if (written === undefined) return null;
+  const finding = check(written);
+  if ('value' in finding) return finding.value;
+  report(place, finding.code, finding.message, finding.hint);
+  return null;
+}
+
 /** Languages that every Node knows: to ask it first takes 25 ms. */
 const USUAL = /^(?:bg|ca|cs|cy|da|de|el|en|es|et|fi|fr|ga|hr|hu|it|lt|lv|nb|nl|no|pl|pt|ro|sk|sl|sv|tr|uk)$/;
 

@@ -11,7 +11,7 @@ import { didYouMean, nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { microsOf } from '../util/units.ts';
 import { checkAnswers } from './check-provider.ts';
-import { checkCountry, checkRate, checkTime, type Finding, YEAR_MS } from './check-values.ts';
+import { checkCountry, checked, checkRate, checkTime, YEAR_MS } from './check-values.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
 import { builtIn, DEFAULT_PROVIDER, type ReadProvider, rulesOf } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
@@ -182,19 +182,7 @@ export function onlyEnvironment({ environments }: Pick<Project, 'environments'>)
   return more.length === 0 ? only : null;
 }
 
-type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => null;
-
-/** Null for a value that is not written, or that was reported. */
-function checked<T>(
-  path: Parameters<Report>[0],
-  text: string | undefined,
-  check: (text: string) => Finding<T>,
-  report: Report,
-): T | null {
-  const finding = text === undefined ? null : check(text);
-  if (finding === null || 'value' in finding) return finding?.value ?? null;
-  return report(path, finding.code, finding.message, finding.hint ?? '');
-}
+type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint?: string) => null;
 
 function readEnvironment(
   name: string,
@@ -207,7 +195,7 @@ function readEnvironment(
   const { baseUrl, rate, concurrency, countries, budget, proxy, fetch = false, webhook = {}, wire = {} } = written;
   const { vars = {} } = written;
   if (name !== SANDBOX) checkNames('vars', vars, provider, ofProvider);
-  countries?.forEach((country, i) => void checked(['countries', i], country, checkCountry, report));
+  countries?.forEach((country, i) => void checked(country, ['countries', i], checkCountry, report));
   if (fetch && reading.events.reports?.fetch === undefined) {
     const message = `${provider.title} has no reports that can be fetched.`;
     const hint = 'Remove "fetch", and receive them: docs/webhooks.md.';
@@ -228,7 +216,7 @@ function readEnvironment(
     vars,
     secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, ofProvider),
     ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, ofProvider)),
-    ratePerSecond: checked('rate', rate, checkRate, report),
+    ratePerSecond: checked(rate, 'rate', checkRate, report),
     concurrency: concurrency ?? null,
     countries: countries ?? null,
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
@@ -401,7 +389,7 @@ function readStanding(
   // The schema has refused it.
   if (standingApprovals?.longest === undefined) return null;
   const { longest, folder: plans = 'approvals' } = standingApprovals;
-  const longestMs = checked(['standingApprovals', 'longest'], longest, checkTime(DAY_MS, YEAR_MS), report);
+  const longestMs = checked(longest, ['standingApprovals', 'longest'], checkTime(DAY_MS, YEAR_MS), report);
   return longestMs === null ? null : { longestMs, longest, folder: resolve(folder, plans) };
 }
 
@@ -453,7 +441,11 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
   const { recipientStatus, ...rest } = written;
   const response = { ...DEFAULT_WIRE.response, ...rest };
   const inEntries = (pointers: readonly string[] = []): readonly string[] =>
-    pointers.flatMap((pointer) => insideEntry(pointer, response.recipients));
+    pointers.flatMap((pointer) => {
+      // `/messages/0/id` is `/id` inside the entries of `/messages`.
+      const list = response.recipients.find((one) => pointer.startsWith(`${one}/0/`));
+      return list === undefined ? [] : [pointer.slice(list.length + 2)];
+    });
   const ids = inEntries(written.messageId);
   return {
     ...response,
@@ -466,10 +458,4 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
     recipientError: written.recipientError ?? [...inEntries(written.error), ...response.recipientError],
     recipientStatus: { ...DEFAULT_WIRE.response.recipientStatus, ...recipientStatus },
   };
-}
-
-/** `/messages/0/id` is `/id` inside the entries of `/messages`; empty where a pointer leads into no list. */
-function insideEntry(pointer: string, lists: readonly string[]): readonly string[] {
-  const list = lists.find((one) => pointer.startsWith(`${one}/0/`));
-  return list === undefined ? [] : [pointer.slice(list.length + 2)];
 }

@@ -4,6 +4,7 @@ import { parsePointer, pointerTo } from '../util/json.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { shortened } from '../util/words.ts';
+import WORDS from './file-words.json' with { type: 'json' };
 import { eachKind, type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
 import { whereKey, whereValue, type YamlFile } from './yaml.ts';
 
@@ -23,7 +24,7 @@ export function explainUnknownKey(error: ErrorObject, context: Context): Explain
   const parent = parsePointer(error.instancePath);
   const pointer = error.instancePath + pointerTo([key]);
   const where = whereKey(context.yaml, pointer);
-  const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
+  const owner = parent.length > 0 ? `"${dotted(parent)}"` : WORDS.files[context.kind];
   const message = `"${brief(key)}" is not a key of ${owner}.`;
   return {
     pointer,
@@ -71,19 +72,9 @@ function calledHere(error: ErrorObject): string | null {
   return OTHER_WORDS.get(String(error.params['additionalProperty']))?.find((key) => known.includes(key)) ?? null;
 }
 
-const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['sender', ['from']],
-  ['body', ['template', 'json']],
-  ['bearer', ['header']],
-  ['message', ['template']],
-  ['list', ['recipients', 'csv']],
-  ['file', ['csv']],
-]);
+const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(WORDS.otherWords));
 
-const HOW_TO_WRITE: ReadonlyMap<string, string> = new Map([
-  ['header', ': `header: { Authorization: "Bearer {secret.token}" }`'],
-  ['template', ': the name of a file, or `template: { text: "Hi {{name}}" }`'],
-]);
+const HOW_TO_WRITE: ReadonlyMap<string, string> = new Map(Object.entries(WORDS.example));
 
 export function explainMissingKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['missingProperty']);
@@ -124,7 +115,10 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
   }
   const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
   const isNames = OF_PROVIDER.test(pointer) && (written !== null || Array.isArray(value));
-  const literal = value !== null && !isNames && (written === null || isNoVariable(Reflect.get(written, 'env')));
+  const env: unknown = written === null ? null : Reflect.get(written, 'env');
+  // As in the schema. A key from `openssl rand -hex` can begin with a letter, and then looks like a name.
+  const isVariable = typeof env !== 'string' || /^(?![\dA-Fa-f]{32,}$)[A-Za-z_]\w{0,127}$/.test(env);
+  const literal = value !== null && !isNames && (written === null || !isVariable);
   const [code, message]: [Code, string] = literal
     ? ['literal-key', `${subject} is written into the file, or is not the name of a variable.`]
     : value === null
@@ -167,11 +161,6 @@ function keyNames(pointer: string) {
   return { subject: `The API key of "${brief(name)}"`, path, example, noun: 'key' };
 }
 
-/** As in the schema. A key from `openssl rand -hex` can begin with a letter, and then looks like a name. */
-function isNoVariable(env: unknown): boolean {
-  return typeof env === 'string' && !/^(?![\dA-Fa-f]{32,}$)[A-Za-z_]\w{0,127}$/.test(env);
-}
-
 export function explainValue(error: ErrorObject, context: Context): Explained {
   const pointer = error.instancePath;
   const where = whereValue(context.yaml, pointer);
@@ -192,7 +181,7 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
   const key = parsePointer(error.instancePath).at(-1) ?? '';
   const { data } = error;
   if (data === null) {
-    const hint = error.instancePath === '' ? EMPTY_FILE[context.kind] : 'Write a value, or remove the key.';
+    const hint = error.instancePath === '' ? WORDS.empty[context.kind] : 'Write a value, or remove the key.';
     return { code: 'wrong-type', message: `${name} is empty.`, hint };
   }
   const schema = schemaOf(error);
@@ -207,17 +196,14 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
   const wanted = types.map((type) => TYPES[type] ?? type).join(' or ');
   const is = Array.isArray(data) ? 'a list' : (TYPES[typeof data] ?? 'a value');
   const example = exampleOf(schema);
+  // `{to}` without quotes is a mapping in YAML, with a key and no value.
+  const [[only, value] = [], ...more] = Object.entries(data ?? {});
+  const isBraced = only !== undefined && value === null && more.length === 0;
   const hint =
-    braced(data) ??
+    (isBraced ? `Put it in quotes: "{${brief(only)}}"` : undefined) ??
     schema.patternErrorMessage ??
     (example === null || key === '' ? undefined : `For example: ${key}: ${example}`);
   return { code: 'wrong-type', message: `${name} must be ${wanted}, but is ${is}.`, hint };
-}
-
-/** `{to}` without quotes is a mapping in YAML, with a key and no value. */
-function braced(data: unknown): string | undefined {
-  const [[key, value] = [], ...more] = Object.entries(data ?? {});
-  return key !== undefined && value === null && more.length === 0 ? `Put it in quotes: "{${brief(key)}}"` : undefined;
 }
 
 /** `rate: 50` would be as wrong in quotes, and so would `stopEnds: true`. */
@@ -342,24 +328,7 @@ export function brief(text: string): string {
 
 const MAX_SHOWN = 60;
 const MAX_EXAMPLE = 80;
-const ROOT: Readonly<Record<FileKind, string>> = {
-  campaign: 'a campaign',
-  project: 'handbill.yaml',
-  provider: 'a provider file',
-};
-const EMPTY_FILE: Readonly<Record<FileKind, string>> = {
-  campaign: 'A campaign begins with its name: `name: hello`.',
-  project: 'Write at least one key, or remove the file.',
-  provider: 'A provider file begins with its title: `title: Our gateway`.',
-};
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'a mapping',
-  array: 'a list',
-};
+const TYPES: Readonly<Record<string, string>> = WORDS.types;
 
 /**
  * The likely place of a misplaced key, or null. A person who writes `rate` at the top means `send.rate`, but with
@@ -368,18 +337,14 @@ const TYPES: Readonly<Record<string, string>> = {
  */
 function plausible(places: readonly Place[] | undefined, parent: readonly string[], value: unknown): string | null {
   const depth = (path: readonly string[]): number => path.filter((key) => key !== 'defaults').length;
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  const all = Number.isInteger(value) ? ['integer', type] : [type];
   const found = places?.find(
     ({ path, types }) =>
       (path.length === 0 || [path[0], path.at(-1)].includes(parent[0]) || (depth(parent) <= 1 && depth(path) <= 2)) &&
-      (types.length === 0 || typesOf(value).some((type) => types.includes(type))),
+      (types.length === 0 || all.some((one) => types.includes(one))),
   );
   return found === undefined ? null : found.path.join('.');
-}
-
-function typesOf(value: unknown): readonly string[] {
-  if (value === null) return ['null'];
-  if (Array.isArray(value)) return ['array'];
-  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 
 interface Place {

@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import { repositoryOf } from '../util/git.ts';
 import { valueAt } from '../util/json.ts';
-import { displayPath, findFileAnywhere, isInside, readSmallFile, realPath } from '../util/paths.ts';
+import { displayPath, findFileAnywhere, foldersUp, isInside, readSmallFile, realPath } from '../util/paths.ts';
 import { maskNumbers } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { listWithOr, shortened } from '../util/words.ts';
@@ -69,13 +69,21 @@ export function findCampaign(target: string, cwd: string, known?: ProjectPlace):
   return notFound(target, here, here.length > 0 ? `Campaigns here: ${here.slice(0, 20).join(', ')}.` : NONE);
 }
 
-/** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were searched. */
+/**
+ * The nearest `campaigns/NAME/campaign.yaml`, up to the root of the git repository, and the names of all folders that
+ * were searched.
+ */
 function inCampaignsFolders(target: string, cwd: string) {
   const names: string[] = [];
-  for (const folder of foldersUpwards(realpathSync.native(cwd))) {
-    const file = join(folder, CAMPAIGNS_FOLDER, target, CAMPAIGN_FILE);
+  const here = realpathSync.native(cwd);
+  const repository = repositoryOf(here);
+  for (const above of foldersUp(here)) {
+    const folder = join(above, CAMPAIGNS_FOLDER);
+    const file = join(folder, target, CAMPAIGN_FILE);
     if (kindOf(file) !== null) return { files: [file], names };
-    names.push(...namesIn(join(folder, CAMPAIGNS_FOLDER)));
+    const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
+    names.push(...folders.map(({ name }) => name).filter((name) => kindOf(join(folder, name, CAMPAIGN_FILE)) !== null));
+    if (above === repository) break;
   }
   return { files: [], names };
 }
@@ -110,22 +118,6 @@ function regular(path: string, target: string): Finding {
   }
   const found = findFileAnywhere(dirname(path), path);
   return 'path' in found ? { path: found.path, named: path } : { problem: { ...found.fault, at: { file: target } } };
-}
-
-/** The folder and its parents, up to the root of the git repository; without one, all. */
-function foldersUpwards(cwd: string): readonly string[] {
-  const repository = repositoryOf(cwd);
-  const folders = [cwd];
-  for (let folder = cwd; folder !== repository && dirname(folder) !== folder; ) {
-    folder = dirname(folder);
-    folders.push(folder);
-  }
-  return folders;
-}
-
-function namesIn(folder: string): readonly string[] {
-  const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
-  return folders.map(({ name }) => name).filter((name) => kindOf(join(folder, name, CAMPAIGN_FILE)) !== null);
 }
 
 /**

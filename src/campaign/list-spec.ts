@@ -3,8 +3,8 @@ import { type Channel, type ColumnTypes, type InlineList, type ListSpec, PLAIN_L
 import { compared } from '../util/cell.ts';
 import { pointerTo } from '../util/json.ts';
 import { readDateFormat } from '../util/time.ts';
-import { type Report, whereAt } from './channel-steps.ts';
-import { checkCountry, checkEncoding, type Finding } from './check-values.ts';
+import { whereAt } from './channel-steps.ts';
+import { checkCountry, checkEncoding, checked, type Report } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { dotted } from './explain.ts';
 import { type Merged, plainKeys } from './merge.ts';
@@ -23,7 +23,6 @@ export function readList(
   sources: Sources,
   listIsPassed: boolean,
   channel: Channel,
-  value: <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null,
   report: Report,
 ): ListSpec | null {
   const { to, contact, key, defaultCountry, encoding, columns, contacts, duplicates } = merged.recipients;
@@ -39,7 +38,7 @@ export function readList(
     const hint = 'Name what tells them apart: `key: customer_id`, or several columns: `key: [msisdn, order]`.';
     report('/recipients/duplicates', 'invalid-value', message, hint);
   }
-  const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
+  const country = checked(defaultCountry, '/recipients/defaultCountry', checkCountry, report);
   const kind = contactColumn === undefined ? CHANNEL_TABLE[channel].address : 'contact';
   if (sources.list === null) return null;
   return {
@@ -50,7 +49,7 @@ export function readList(
     key: [key ?? []].flat(),
     ...plainKeys(PLAIN_LIST_KEYS, merged.recipients),
     defaultCountry: country,
-    encoding: value('/recipients/encoding', encoding, checkEncoding),
+    encoding: checked(encoding, '/recipients/encoding', checkEncoding, report),
     columns: readColumns(columns, report),
     where: whereAt(merged, '/recipients/where', merged.recipients.where),
     each: readEach(merged, report),

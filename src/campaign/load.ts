@@ -13,7 +13,7 @@ import { findProject, ifClear, otherProject, type ProjectPlace, projectOf } from
 import { type ProjectReading, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { readSources } from './sources.ts';
-import { checkCampaign } from './validate.ts';
+import { checkFile } from './validate.ts';
 import { MAX_YAML_BYTES, readYaml, whereValue, type YamlFile } from './yaml.ts';
 
 export interface ReadOptions extends ReadProjectOptions {
@@ -68,7 +68,13 @@ export async function readCampaign(target: string, options: ReadOptions): Promis
   });
   const { campaign, diagnostics, ledgerFault } = read;
   const failed = diagnostics.some((d) => d.severity === 'error');
-  return { campaign: failed ? null : campaign, diagnostics: diagnostics.toSorted(byPlace), file, ledgerFault };
+  const inOrder = diagnostics.toSorted(
+    ({ at: a }, { at: b }) =>
+      (a?.file ?? '').localeCompare(b?.file ?? '', 'en') ||
+      (a?.line ?? 0) - (b?.line ?? 0) ||
+      (a?.column ?? 0) - (b?.column ?? 0),
+  );
+  return { campaign: failed ? null : campaign, diagnostics: inOrder, file, ledgerFault };
 }
 
 const NOTHING = { campaign: null, ledgerFault: null };
@@ -85,9 +91,11 @@ export async function loadCampaign(target: string, options: ReadOptions) {
   throw new HandbillError(EXIT.refused, [...errors, ...(ledgerFault === null ? [] : [ledgerFault]), ...warnings]);
 }
 
-type Reading = Omit<CampaignReading, 'file'>;
-
-async function readFound(found: FoundCampaign, file: string, options: ReadOptions): Promise<Reading> {
+async function readFound(
+  found: FoundCampaign,
+  file: string,
+  options: ReadOptions,
+): Promise<Omit<CampaignReading, 'file'>> {
   const folder = dirname(found.path);
   const place = options.place ?? projectOf(options.cwd, found);
   const other = otherProject(place, found, options.cwd);
@@ -102,7 +110,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const { yaml, diagnostics: syntax } = readYaml(read.bytes, file);
   if (yaml === null) return { ...NOTHING, diagnostics: [...syntax, ...project.diagnostics] };
 
-  const checked = checkCampaign(yaml);
+  const checked = checkFile('campaign', yaml);
   const merged = mergeDefaults(checked.value, project.written, { campaign: checked.yaml, project: project.yaml });
   const shared = project.written.partials;
   const folders = listFolders(options.env ?? {});
@@ -142,8 +150,13 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   });
   const twin = twinOf(found, checked.value, yaml, siblings, options.cwd);
   const circle = campaign?.after == null ? [] : circleOf(campaign.name, campaign.after, siblings);
-  const slip =
-    merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
+  const { topic = '' } = merged.file;
+  // Only the exact word lets a message through to people who have opted out.
+  const hint = 'Did you mean "essential"? That goes out whatever a person replied.';
+  const message = `The topic is "${topic}": people can opt out of it.`;
+  const slip = isSlipOf(topic, 'essential')
+    ? [warning('invalid-value', message, { ...merged.where('/topic'), hint })]
+    : [];
   const all = [
     ...(Array.isArray(folders)
       ? []
@@ -164,13 +177,6 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
 }
 
 const WHOLE_PATHS = { hint: 'Write whole paths: HANDBILL_LISTS=/var/exports' };
-
-/** Only the exact word lets a message through to people who have opted out. */
-function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Diagnostic {
-  const message = `The topic is "${file.topic}": people can opt out of it.`;
-  const hint = 'Did you mean "essential"? That goes out whatever a person replied.';
-  return warning('invalid-value', message, { ...where('/topic'), hint });
-}
 
 /** Campaigns that follow each other in a circle would never end. */
 function circleOf(own: string, after: FollowUp, siblings: readonly NamedCampaign[]) {
@@ -211,12 +217,6 @@ function twinOf(
   const hint = 'Give one of the two another: the ledger knows a campaign by its `id`, which is its name by default.';
   const where = whereValue(yaml, id === name ? '/name' : '/id');
   return problem('duplicate-campaign-name', message, { ...where, hint });
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  const files = (a.at?.file ?? '').localeCompare(b.at?.file ?? '', 'en');
-  if (files !== 0) return files;
-  return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
 }
 
 export type Projects = (file: string) => Pick<ReadOptions, 'place' | 'siblings' | 'projects'>;

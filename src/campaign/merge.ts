@@ -32,10 +32,17 @@ export function mergeDefaults(
   if (windows.every((window) => typeof window === 'object')) {
     file['send'] = { ...(file['send'] as object), window: Object.assign({}, ...windows) };
   }
-  const list = listOf(recipients);
+  // `recipients: people.csv` is `recipients: { csv: people.csv }`, and a list is `{ list: [...] }`.
+  const list = isList(recipients) ? { list: recipients } : recipients;
+  const isName = typeof valueAt(yamls.campaign.value, '/recipients') === 'string';
+  const isInline = Array.isArray(valueAt(yamls.campaign.value, '/recipients'));
+  const ownPointer = (p: string) => {
+    if (p === '/recipients/csv' && isName) return '/recipients';
+    return isInline ? p.replace(/^\/recipients\/list/, '/recipients') : p;
+  };
 
   const places = [
-    { yaml: yamls.campaign, pointerOf: (p: string) => listPointer(yamls.campaign, p) },
+    { yaml: yamls.campaign, pointerOf: ownPointer },
     ...(yamls.project === null
       ? []
       : [
@@ -52,7 +59,7 @@ export function mergeDefaults(
   };
   return {
     file: file as Partial<Omit<CampaignFile, 'recipients'>>,
-    recipients: { ...listDefaults, ...list } as Partial<RecipientsFile>,
+    recipients: { ...listDefaults, ...(typeof list === 'string' ? { csv: list } : list) } as Partial<RecipientsFile>,
     where(pointer: string): Where | null {
       const place = placeOf(pointer);
       return place === null ? null : whereValue(place.yaml, place.pointer);
@@ -74,18 +81,6 @@ export function mergeDefaults(
     isWritten: (pointer: string): boolean => placeOf(pointer) !== null,
     own: (pointer: string): unknown => valueAt(yamls.campaign.value, pointer),
   };
-}
-
-/** `recipients: people.csv` is `recipients: { csv: people.csv }`, and a list is `{ list: [...] }`. */
-function listOf(written: CampaignFile['recipients'] | undefined): RecipientsFile | undefined {
-  if (typeof written === 'string') return { csv: written };
-  return isList(written) ? { list: written } : written;
-}
-
-function listPointer(campaign: YamlFile, pointer: string): string {
-  const written = valueAt(campaign.value, '/recipients');
-  if (pointer === '/recipients/csv' && typeof written === 'string') return '/recipients';
-  return Array.isArray(written) ? pointer.replace(/^\/recipients\/list/, '/recipients') : pointer;
 }
 
 /** Picks the keys of `absent`; missing ones have its values. */

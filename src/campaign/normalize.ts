@@ -11,8 +11,8 @@ import {
 import { freezeAll } from '../util/json.ts';
 import { instantMs } from '../util/time.ts';
 import { durationMs, share } from '../util/units.ts';
-import { checked, mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
-import { checkRate, checkTime, checkTimeZone, type Finding } from './check-values.ts';
+import { mainStep, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
+import { checked, checkRate, checkTime, checkTimeZone, type Finding, type Report } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
@@ -49,13 +49,11 @@ export async function normalizeCampaign(
     const where = merged.where(pointer) ?? { at: { file: input.file } };
     diagnostics.push(problem(code, message, { ...where, hint }));
   };
-  const value = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>): T | null =>
-    checked(text, pointer, check, report);
 
   checkRequired(input, report);
   checkMetaData(merged, report);
   const main = mainStep(merged, sources, report);
-  const timeZone = value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone;
+  const timeZone = checked(file.timeZone, '/timeZone', checkTimeZone, report) ?? DEFAULTS.timeZone;
   const fallbacks = readFallbacks(main, merged, sources, report);
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
@@ -65,7 +63,7 @@ export async function normalizeCampaign(
     namePlace: merged.where('/name') ?? {},
     ...plainKeys(PLAIN_KEYS, file),
     timeZone,
-    validity: value('/validity', file.validity, readValidity),
+    validity: checked(file.validity, '/validity', readValidity, report),
     variants: readVariants(main, fallbacks, merged, sources, report),
     split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
     fallbacks,
@@ -85,7 +83,7 @@ export async function normalizeCampaign(
     project,
     inputs: [...input.inputs, ...sources.inputs],
   };
-  const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
+  const list = readList(merged, sources, input.listIsPassed, main.channel, report);
   const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
 }

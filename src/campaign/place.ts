@@ -13,7 +13,7 @@ import {
   readLedgerName,
   SHARED_MARKER,
 } from '../util/ledger-address.ts';
-import { displayPath, exists, isInside, placeInside, realPlace } from '../util/paths.ts';
+import { displayPath, exists, foldersUp, isInside, placeInside, realPlace } from '../util/paths.ts';
 import { grants } from '../util/platform.ts';
 import { listWithAnd } from '../util/words.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -118,8 +118,7 @@ export function otherProject({ root, file }: ProjectPlace, campaign: CampaignPat
 
 /** Folders with a handbill.yaml above a folder, as far as a project extends, and a few levels below. */
 export function projectsAround(folder: string): { above: readonly string[]; below: readonly string[] } {
-  let base = folder;
-  while (!exists(base)) base = dirname(base);
+  const base = foldersUp(folder).find(exists) ?? folder;
   const { folders } = treeAbove(base);
   const isOne = (one: string): boolean => exists(join(one, PROJECT_FILE));
   const above = (base === folder ? folders.slice(1) : folders).filter(isOne);
@@ -132,11 +131,7 @@ export function projectsAround(folder: string): { above: readonly string[]; belo
  * first one that other users own or may write to, such as `/tmp`: a handbill.yaml there decides where a key goes.
  */
 function treeAbove(here: string): { folders: readonly string[]; repository: string | null } {
-  const above: string[] = [here];
-  for (let folder = here; dirname(folder) !== folder; ) {
-    folder = dirname(folder);
-    above.push(folder);
-  }
+  const above = foldersUp(here);
   const own = statSync(here);
   const mine: string[] = [];
   for (const folder of above) {

@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Diagnostic, problem } from '../errors.ts';
-import type { InputFile, Project, SenderRule } from '../model.ts';
+import { type Code, type Diagnostic, problem } from '../errors.ts';
+import type { InputFile, Project } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
-import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
+import { checkCountry, checked, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findNamedFile } from './named-file.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
 import { type ReadProvider, readProvider } from './read-provider.ts';
 import { keySource } from './read-webhook.ts';
-import { checkProject } from './validate.ts';
+import { checkFile } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
-import { MAX_YAML_BYTES, readYaml, whereValue, type YamlFile } from './yaml.ts';
+import { MAX_YAML_BYTES, readYaml, type Where, whereValue, type YamlFile } from './yaml.ts';
 
 export interface ProjectReading {
   readonly project: Project;
@@ -44,13 +44,12 @@ export function readProject(place: ProjectPlace, options: ReadProjectOptions): P
   const cwd = realpathSync.native(options.cwd);
   const { yaml, written, inputs, diagnostics: found, reported } = readProjectFile(place, cwd);
   const diagnostics = [...found];
-  const report: Report = (pointer, fault) => {
-    const { code, message, hint } = fault;
-    const where = yaml === null || pointer === null ? {} : whereValue(yaml, pointer);
-    diagnostics.push(problem(code, message, { ...where, hint }));
-    return null;
+  const whereOf = (pointer: string) => (yaml === null ? {} : whereValue(yaml, pointer));
+  // `pointer` is null for a command-line option.
+  const report = (pointer: string | null, code: Code, message: string, hint?: string): void => {
+    diagnostics.push(problem(code, message, { ...(pointer !== null && whereOf(pointer)), hint }));
   };
-  const { providers, faults } = readProviders(written, yaml, place.root, cwd);
+  const { providers, faults } = readProviders(written, whereOf, place.root, cwd);
   const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers, reported);
   diagnostics.push(...faults, ...wrong);
   const files = new Map(
@@ -58,15 +57,18 @@ export function readProject(place: ProjectPlace, options: ReadProjectOptions): P
   );
   const names = { option: options.ledger ?? null, written: written.ledger };
   const { ledger, fault } = findLedger(place.root, names);
-  if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
+  if (fault !== null) report(names.option === null ? '/ledger' : null, fault.code, fault.message, fault.hint);
   const use = { cwd, names, sends: options.sends === true, allow: options.allow ?? [] };
   const ledgerFault = fault === null ? secondLedger(place.root, ledger, use) : null;
   const other = use.sends ? ownLedger(place.root, written.ledger, ledger) : null;
   const { root } = place;
-  const where = yaml === null ? {} : whereValue(yaml, '/prices');
-  const prices =
-    written.prices === undefined ? null : findNamedFile(written.prices, { root, folder: root, cwd, where });
+  const naming = { root, folder: root, cwd, where: whereOf('/prices') };
+  const prices = written.prices === undefined ? null : findNamedFile(written.prices, naming);
   if (prices !== null && 'problem' in prices) diagnostics.push(prices.problem);
+  // A country that does not exist would be a rule that never holds.
+  for (const country of Object.keys(written.senders ?? {}))
+    checked(country, `/senders/${country}`, checkCountry, report);
+  const inherited = () => undefined;
   const project: Project = {
     root,
     file: place.file === null ? null : displayPath(place.file, cwd),
@@ -74,13 +76,14 @@ export function readProject(place: ProjectPlace, options: ReadProjectOptions): P
     ...(other === null ? {} : { otherLedger: other }),
     environments,
     prices: prices !== null && 'path' in prices ? prices.path : null,
-    senderRules: senderRulesOf(written.senders, report),
+    senderRules: written.senders ?? {},
     windows: readCountryWindows(written.windows, report),
     suppressionKey: written.suppressionKey === undefined ? null : keySource(written.suppressionKey, place.root),
     testers: written.testers ?? [],
-    defaultCountry: countryOf(written.defaultCountry, report),
-    locale: localeOf(written.locale),
-    timeZone: timeZoneOf(written.timeZone),
+    defaultCountry: checked(written.defaultCountry, '/defaultCountry', checkCountry, report),
+    // Faults of these two are reported where a campaign inherits them.
+    locale: checked(written.locale, null, checkLocale, inherited),
+    timeZone: checked(written.timeZone, null, checkTimeZone, inherited) ?? DEFAULTS.timeZone,
     webhook: {
       path: written.webhook?.path ?? DEFAULTS.webhookPath,
       replies: { stopWords: [], startLifts: false, stopEnds: 'everything', ...written.webhook?.replies },
@@ -90,13 +93,12 @@ export function readProject(place: ProjectPlace, options: ReadProjectOptions): P
 }
 
 /** The provider of each environment that names one. */
-function readProviders(written: ProjectFile, yaml: YamlFile | null, root: string, cwd: string) {
+function readProviders(written: ProjectFile, whereOf: (pointer: string) => Partial<Where>, root: string, cwd: string) {
   const providers = new Map<string, ReadProvider>();
   const faults: Diagnostic[] = [];
   for (const [name, { provider }] of Object.entries(written.environments ?? {})) {
     if (provider === undefined) continue;
-    const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, 'provider']));
-    const read = readProvider(provider, root, cwd, where);
+    const read = readProvider(provider, root, cwd, whereOf(pointerTo(['environments', name, 'provider'])));
     if ('provider' in read) providers.set(name, read);
     // Several environments may name the same file.
     else faults.push(...read.diagnostics.filter((one) => !faults.some((other) => isDeepStrictEqual(other, one))));
@@ -134,37 +136,7 @@ function readProjectFile(place: ProjectPlace, cwd: string) {
   if (yaml === null) return { ...nothing, inputs, diagnostics };
   // A file of comments alone is allowed.
   if (yaml.value === null) return { ...nothing, yaml, inputs };
-  const checked = checkProject(yaml);
+  const checked = checkFile('project', yaml);
   const { value, diagnostics: wrong, reported } = checked;
   return { written: value, yaml: checked.yaml, inputs, diagnostics: wrong, reported };
-}
-
-/** `pointer` is null for a command-line option. */
-type Report = (pointer: string | null, fault: Fault) => null;
-type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
-
-function countryOf(written: string | undefined, report: Report): string | null {
-  if (written === undefined) return null;
-  const finding = checkCountry(written);
-  return 'value' in finding ? finding.value : report('/defaultCountry', finding);
-}
-
-/** Faults are reported where a campaign inherits the locale. */
-function localeOf(written: string | undefined): string | null {
-  const finding = written === undefined ? null : checkLocale(written);
-  return finding !== null && 'value' in finding ? finding.value : null;
-}
-
-function timeZoneOf(written: string | undefined): string {
-  const finding = checkTimeZone(written ?? DEFAULTS.timeZone);
-  return 'value' in finding ? finding.value : DEFAULTS.timeZone;
-}
-
-/** A country that does not exist would be a rule that never holds. */
-function senderRulesOf(written: ProjectFile['senders'], report: Report): Readonly<Record<string, SenderRule>> {
-  for (const country of Object.keys(written ?? {})) {
-    const finding = checkCountry(country);
-    if ('code' in finding) report(`/senders/${country}`, finding);
-  }
-  return written ?? {};
 }

@@ -6,7 +6,7 @@ import type { AnswerRule, Provider, ValueSpec } from '../providers/provider.ts';
 import { displayPath, findFileInside, fromRoot, readSmallFile } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { checkMeaning } from './check-provider.ts';
-import { checkProvider } from './validate.ts';
+import { checkFile } from './validate.ts';
 import type { ProviderFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 
@@ -84,7 +84,7 @@ const BUILT_IN = new Map<string, ReadProvider>();
 export function parseProvider(name: string, bytes: Uint8Array, file: string): Read {
   const { yaml, diagnostics } = readYaml(bytes, file);
   if (yaml === null) return { diagnostics };
-  const checked = checkProvider(yaml);
+  const checked = checkFile('provider', yaml);
   const wrong = [...checked.diagnostics, ...checkMeaning(checked)];
   return wrong.length > 0 ? { diagnostics: wrong } : compiled(checked.value as ProviderFile, name);
 }

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SuppressionFile, UnreachableRule } from '../model.ts';
 import { isMapping, pointerTo } from '../util/json.ts';
-import { checkTime, YEAR_MS } from './check-values.ts';
+import { checked, checkTime, YEAR_MS } from './check-values.ts';
 import { findNamedFile } from './named-file.ts';
 import type { ProjectReading } from './project.ts';
 import type { CampaignFile, Mapping } from './written.ts';
@@ -42,17 +42,16 @@ export function findSuppressions(
   return { files: [...files.values()], unreachable, diagnostics };
 }
 
-type Written = NonNullable<Mapping<CampaignFile['suppressions']>['unreachable']>;
-
-function ruleOf(written: Written, source: YamlFile, diagnostics: Diagnostic[]): UnreachableRule | null {
+function ruleOf(
+  written: NonNullable<Mapping<CampaignFile['suppressions']>['unreachable']>,
+  source: YamlFile,
+  diagnostics: Diagnostic[],
+): UnreachableRule | null {
   // The schema has reported missing keys.
   if (typeof written === 'string' || written.after === undefined || written.within === undefined) return null;
-  const { after, within } = written;
-  const read = checkTime(1000, YEAR_MS)(within);
-  if ('value' in read) {
-    return { after, withinMs: read.value, place: whereValue(source, '/suppressions/unreachable') };
-  }
-  const { code, message, hint } = read;
-  diagnostics.push(problem(code, message, { ...whereValue(source, '/suppressions/unreachable/within'), hint }));
-  return null;
+  const at = '/suppressions/unreachable';
+  const withinMs = checked(written.within, `${at}/within`, checkTime(1000, YEAR_MS), (pointer, code, message, hint) =>
+    diagnostics.push(problem(code, message, { ...whereValue(source, pointer), hint })),
+  );
+  return withinMs === null ? null : { after: written.after, withinMs, place: whereValue(source, at) };
 }

@@ -1,16 +1,8 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, warning } from '../errors.ts';
-import type {
-  EnvironmentWebhook,
-  EventMapping,
-  JwtScheme,
-  KeySource,
-  Receiver,
-  Scheme,
-  SignatureScheme,
-} from '../model.ts';
+import type { EnvironmentWebhook, EventMapping, KeySource, Receiver, Scheme, SignatureScheme } from '../model.ts';
 import { foldName } from '../util/fold.ts';
-import { checkTime } from './check-values.ts';
+import { checked, checkTime } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { ProviderFile, WebhookFile } from './written.ts';
 
@@ -71,7 +63,7 @@ export function sharedSecrets(
   });
 }
 
-type Report = (path: readonly string[], code: Code, message: string, hint: string) => null;
+type Report = (path: readonly string[], code: Code, message: string, hint?: string) => null;
 
 /** Without secrets no sender can prove its identity, so no events are received; files of reports can still be read. */
 function readReceiver(own: WebhookFile, written: WebhookFile, folder: string, report: Report): Receiver | null {
@@ -120,13 +112,21 @@ function readScheme(own: WebhookFile, written: WebhookFile, report: Report): Sch
     return report(['tolerance'], 'invalid-value', message, 'Remove it.');
   }
   if (hasNoTime) return { kind };
-  const toleranceMs = toleranceOf(tolerance, report);
-  if (toleranceMs === null) return null;
+  const checkTolerance = checkTime(1000, LONGEST_TOLERANCE_MS);
+  const reportTime: Report = (path, code, message) => report(path, code, message, 'For example: 5m');
+  const read = checked(tolerance, ['tolerance'], checkTolerance, reportTime);
+  if (read === null && tolerance !== undefined) return null;
+  const toleranceMs = read ?? DEFAULTS.webhookToleranceMs;
   if (kind === 'standard') return { kind, toleranceMs };
   if (written[kind] === undefined) {
     return report([], 'missing-key', `"${kind}" is missing in "webhook".`, `For example: ${EXAMPLES[kind]}`);
   }
-  return kind === 'jwt' ? jwtOf(written, toleranceMs) : signatureOf(kind, own, written, toleranceMs, report);
+  if (kind !== 'jwt') return signatureOf(kind, own, written, toleranceMs, report);
+  const { jwt, url } = written;
+  // The schema has reported its absence.
+  if (jwt?.payloadHash === undefined) return null;
+  const { header = DEFAULTS.webhookProofs.jwt.header, issuer, payloadHash, urlHash } = jwt;
+  return { kind, header: header.toLowerCase(), issuer, payloadHash, urlHash, url, toleranceMs };
 }
 
 const EXAMPLES: Readonly<Record<(typeof PROOFS)[number], string>> = {
@@ -158,21 +158,8 @@ function coversUrl({ signed }: Pick<SignatureScheme, 'signed'>): boolean {
   return signed.includes('{url}');
 }
 
-function jwtOf({ jwt, url }: WebhookFile, toleranceMs: number): JwtScheme | null {
-  // The schema has reported its absence.
-  if (jwt?.payloadHash === undefined) return null;
-  const { header = DEFAULTS.webhookProofs.jwt.header, issuer, payloadHash, urlHash } = jwt;
-  return { kind: 'jwt', header: header.toLowerCase(), issuer, payloadHash, urlHash, url, toleranceMs };
-}
-
 /** An hour: a copied request cannot be repeated after that. */
 const LONGEST_TOLERANCE_MS = 3_600_000;
-
-function toleranceOf(written: string | undefined, report: Report): number | null {
-  if (written === undefined) return DEFAULTS.webhookToleranceMs;
-  const read = checkTime(1000, LONGEST_TOLERANCE_MS)(written);
-  return 'value' in read ? read.value : report(['tolerance'], read.code, read.message, 'For example: 5m');
-}
 
 function signatureOf(
   kind: SignatureScheme['kind'],
@@ -243,7 +230,10 @@ function signedFault(
 const CONTENT = { hmac: '{body}', ed25519: '{body}', 'url-form': '{form}', 'body-hmac': '{id}' } as const;
 
 /** The shape of events. A single pointer is a list of one. */
-function mappingOf(written: WebhookFile, { permanent = [], optedOut = [] }: Reports): EventMapping {
+function mappingOf(
+  written: WebhookFile,
+  { permanent = [], optedOut = [] }: NonNullable<ProviderFile['reports']>,
+): EventMapping {
   const { events, fields = {}, states = {}, unsupported = [], optOut } = written;
   const named = Object.entries(fields).map(([field, at]) => [field, [at].flat()] as const);
   return {
@@ -256,8 +246,6 @@ function mappingOf(written: WebhookFile, { permanent = [], optedOut = [] }: Repo
     optOut: optOut === undefined ? undefined : { at: [optOut.at].flat(), words: optOut.words },
   };
 }
-
-type Reports = NonNullable<ProviderFile['reports']>;
 
 /** Two spellings of one word with different states: chance would decide which counts. */
 function checkStates(states: NonNullable<WebhookFile['states']>, report: Report): void {

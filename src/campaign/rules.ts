@@ -17,8 +17,8 @@ import { isList } from '../util/json.ts';
 import { readOccurrence } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { share } from '../util/units.ts';
-import { checked, type Report, zoneOfDays } from './channel-steps.ts';
-import { checkTime, checkTimeZone, YEAR_MS } from './check-values.ts';
+import { zoneOfDays } from './channel-steps.ts';
+import { checked, checkTime, checkTimeZone, type Report, YEAR_MS } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import type { Merged } from './merge.ts';
@@ -140,17 +140,11 @@ export function readWindow(merged: Merged, report: Report): SendWindow | null {
   const written = merged.file.send?.window;
   if (written === undefined || typeof written === 'string') return null;
   const { timeZone = DEFAULTS.windowTimeZone, unknown = HOLD, countries = DEFAULTS.windowCountries } = written;
-  const zone = (key: string, name: string): string => {
-    const finding = checkTimeZone(name);
-    if ('value' in finding) return finding.value;
-    report(`/send/window/${key}`, finding.code, finding.message, finding.hint);
-    return name;
-  };
+  const zone = (key: string, name: string): string =>
+    checked(name, `/send/window/${key}`, checkTimeZone, report) ?? name;
   return {
     hours: ownHours(written, countries, merged, report),
-    holidays: holidaysOf(written, '/send/window', (pointer, { code, message, hint }) =>
-      report(pointer, code, message, hint),
-    ),
+    holidays: holidaysOf(written, '/send/window', report),
     timeZone: timeZone === RECIPIENT ? RECIPIENT : zone('timeZone', timeZone),
     unknown: unknown === HOLD ? DEFAULTS.windowUnknown : zone('unknown', unknown),
     countries,
@@ -173,10 +167,7 @@ function ownHours(written: WindowFile, countries: boolean, merged: Merged, repor
     report('/send/window', 'missing-key', `"send.window.${key}" is missing.`, EXAMPLE);
   }
   if (from === undefined || to === undefined) return null;
-  const found = hoursOf({ ...written, from, to });
-  if ('value' in found) return found.value;
-  report('/send/window/to', found.code, found.message, found.hint);
-  return null;
+  return checked({ ...written, from, to }, '/send/window/to', hoursOf, report);
 }
 
 /** A week: for a longer pause, use another occurrence. Reports and replies that come later are not about the message. */

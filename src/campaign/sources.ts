@@ -10,8 +10,6 @@ import type { FallbackFile, MessageFile, StepFile } from './written.ts';
 
 export type Sources = ReturnType<typeof readSources>;
 
-type ListFile = Pick<ListSpec, 'path' | 'file' | 'given' | 'missing' | 'sample' | 'sampled'>;
-
 interface SourcesOptions {
   /** Real path of the project's root. */
   readonly root: string;
@@ -37,23 +35,23 @@ export function readSources(merged: Merged, options: SourcesOptions) {
   const step = (written: StepFile, pointer: string, of: Channel) =>
     readStep(written, merged, { ...options, pointer, channel: of }, diagnostics);
   const message = (written: MessageFile, pointer: string): MessageSources => {
-    const fallbacks: StepSources[] = [];
-    for (const fallback of fallbackFiles(written, pointer)) {
-      fallbacks.push(step(fallback.written, fallback.pointer, fallback.written.channel ?? 'sms'));
-    }
+    const fallbacks = fallbackFiles(written, pointer).map((one) =>
+      step(one.written, one.pointer, one.written.channel ?? 'sms'),
+    );
     return { ...step(written, pointer, channel), fallbacks };
   };
   const main = message(file, '');
-  const variants: MessageSources[] = [];
-  for (const [i, variant] of (file.variants ?? []).entries()) {
-    variants.push(message(variant, `/variants/${i}`));
-  }
+  const variants = (file.variants ?? []).map((variant, i) => message(variant, `/variants/${i}`));
   const steps = [main, ...variants].flatMap((one) => [one, ...one.fallbacks]);
   const templates = new Set(steps.flatMap(({ paths }) => paths));
   const partials = readPartials(options, templates, diagnostics);
 
   // A partial that is not included changes no message: its faults do not matter here, and its hash is not an input.
-  const included = includedPartials([...steps.flatMap(textsOf), ...expressionsOf(file)], partials);
+  const texts = steps.flatMap(({ template, content }) => [
+    ...(template?.kind === 'text' ? [template.source] : []),
+    ...(content?.texts.values() ?? []),
+  ]);
+  const included = includedPartials([...texts.map(({ text }) => text), ...expressionsOf(file)], partials);
   const sources = new Map<string, SourceText>();
   // Two steps may share a template; it is one input.
   const inputs = [...new Map(steps.flatMap((read) => read.inputs).map((input) => [input.file, input])).values()];
@@ -78,11 +76,6 @@ export function fallbackFiles(
   return fallback.map((written, i) => ({ written, pointer: `${at}/${i}` }));
 }
 
-function textsOf({ template, content }: StepSources): readonly string[] {
-  const own = template?.kind === 'text' ? [template.source.text] : [];
-  return content === null ? own : [...own, ...[...content.texts.values()].map(({ text }) => text)];
-}
-
 function expressionsOf(file: Merged['file']): readonly string[] {
   const messages: readonly MessageFile[] = [file, ...(file.variants ?? [])];
   const fallbacks = messages.flatMap((one) => fallbackFiles(one, '')).map(({ written }) => written);
@@ -93,7 +86,11 @@ function expressionsOf(file: Merged['file']): readonly string[] {
 }
 
 /** Finds it without reading it: it may have a million rows. */
-function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): ListFile | null {
+function findList(
+  merged: Merged,
+  options: SourcesOptions,
+  diagnostics: Diagnostic[],
+): Pick<ListSpec, 'path' | 'file' | 'given' | 'missing' | 'sample' | 'sampled'> | null {
   const { csv, list, contacts } = merged.recipients;
   const written = options.recipients ?? csv;
   if (written === undefined) {
@@ -179,10 +176,12 @@ function readStep(written: StepFile, merged: Merged, place: StepPlace, diagnosti
   const main = readTemplate(written, reading);
   const html = main !== null && 'html' in main ? main.html : readHtml(written, reading);
   const own = main !== null && 'kind' in main ? main : null;
-  const template = own ?? textOfContent(written, reading);
-  if (own !== null && typeof written.content?.['text'] === 'string') {
+  const at = `${place.pointer}/content/text`;
+  const hasText = typeof written.content?.['text'] === 'string';
+  const template = own ?? (hasText ? textAt(merged, at) : null);
+  if (own !== null && hasText) {
     const message = '"template" and "content.text" both say what the message is.';
-    const where = merged.where(`${place.pointer}/content/text`) ?? {};
+    const where = merged.where(at) ?? {};
     diagnostics.push(problem('invalid-value', message, { ...where, hint: 'Remove "content.text", or "template".' }));
   }
   const content = readContent(written, html, reading);
@@ -228,7 +227,11 @@ function readTemplate(written: StepFile, reading: Reading): Template | { readonl
     return { kind: 'provider', id: template.id, needs: template.needs ?? null, place: where };
   }
   if (template.file !== undefined) return readTemplateAt(template.file, `${at}/file`, reading);
-  const source = merged.text(`${at}/text`);
+  return textAt(merged, `${at}/text`);
+}
+
+function textAt(merged: Merged, pointer: string): Template | null {
+  const source = merged.text(pointer);
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
@@ -267,13 +270,6 @@ function readFileAt(
 }
 
 const AS_TEXT = '`template` names a file. A text is written so: `template: { text: "Hi {{name}}" }`.';
-
-/** `content.text` is the text of the message, as `template` would be. */
-function textOfContent(written: StepFile, { merged, place }: Reading): Template | null {
-  if (typeof written.content?.['text'] !== 'string') return null;
-  const source = merged.text(`${place.pointer}/content/text`);
-  return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
-}
 
 function readContent(written: StepFile, html: Html | null, { merged, place }: Reading): Content | null {
   if (written.content === undefined && html === null) return null;

@@ -29,19 +29,13 @@ export interface Checked<T> {
   readonly reported: ReadonlySet<string>;
 }
 
-export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
-  return check('campaign', yaml) as Checked<Partial<CampaignFile>>;
+interface Files extends Record<FileKind, object> {
+  readonly campaign: Partial<CampaignFile>;
+  readonly project: ProjectFile;
+  readonly provider: Partial<ProviderFile>;
 }
 
-export function checkProject(yaml: YamlFile): Checked<ProjectFile> {
-  return check('project', yaml) as Checked<ProjectFile>;
-}
-
-export function checkProvider(yaml: YamlFile): Checked<Partial<ProviderFile>> {
-  return check('provider', yaml) as Checked<Partial<ProviderFile>>;
-}
-
-function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
+export function checkFile<Kind extends FileKind>(kind: Kind, yaml: YamlFile): Checked<Files[Kind]> {
   const context: Context = { kind, yaml };
   const validate = validatorOf(kind);
   const errors = validate(yaml.value) ? [] : namesAsKeys(validate.errors ?? [], kind);
@@ -52,7 +46,9 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
   return {
-    value: dropped.has('') || !isMapping(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
+    value: (dropped.has('') || !isMapping(yaml.value)
+      ? Object.create(null)
+      : without(yaml.value, '', dropped)) as Files[Kind],
     yaml: renumbered(yaml, dropped),
     diagnostics: explained.map((e) => e.diagnostic),
     reported: new Set([...dropped, ...meant]),

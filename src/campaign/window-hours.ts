@@ -1,34 +1,28 @@
 import type { WindowHours, WindowRule } from '../model.ts';
 import { isList } from '../util/json.ts';
 import { dayMs } from '../util/time.ts';
-import { checkCountry, type Finding } from './check-values.ts';
+import { checkCountry, checked, type Finding, type Report } from './check-values.ts';
 import type { HoursFile, ProjectFile, WindowFile } from './written.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const WEEKDAYS: readonly number[] = [1, 2, 3, 4, 5];
 const EVERY_DAY: readonly number[] = [...WEEKDAYS, 6, 7];
 
-type Fault = Extract<Finding<never>, { code: unknown }>;
-
 export function readCountryWindows(
   written: ProjectFile['windows'],
-  report: (pointer: string, fault: Fault) => void,
+  report: Report,
 ): Readonly<Record<string, WindowRule>> {
   const rules: Record<string, WindowRule> = Object.create(null);
   for (const [country, one] of Object.entries(written ?? {})) {
     const pointer = `/windows/${country}`;
-    const known = country === 'other' ? { value: country } : checkCountry(country);
-    if ('code' in known) report(pointer, known);
+    if (country !== 'other') checked(country, pointer, checkCountry, report);
     const list = isList(one) ? one : [one];
     const at = (i: number): string => (isList(one) ? `${pointer}/${i}` : pointer);
-    const hours: WindowHours[] = [];
-    for (const [i, file] of list.entries()) {
-      // The schema has reported missing values and wrong types.
-      if (file.from === undefined || file.to === undefined) continue;
-      const found = hoursOf(file);
-      if ('value' in found) hours.push(found.value);
-      else report(`${at(i)}/to`, found);
-    }
+    // The schema has reported missing values and wrong types.
+    const hours = list.flatMap((file, i) => {
+      const isWhole = file.from !== undefined && file.to !== undefined;
+      return (isWhole ? checked(file, `${at(i)}/to`, hoursOf, report) : null) ?? [];
+    });
     rules[country] = { hours, holidays: list.flatMap((file, i) => holidaysOf(file, at(i), report)) };
   }
   return rules;
@@ -41,16 +35,12 @@ export function hoursOf({ from, to, days }: HoursFile): Finding<WindowHours> {
     const message = `A window from ${from} to ${to} never opens, or never closes.`;
     return { code: 'invalid-value', message, hint: 'For whole days: from: "00:00", to: "24:00".' };
   }
+  const named = days === 'weekdays' ? WEEKDAYS : days?.map((day) => DAYS.indexOf(day) + 1).toSorted((a, b) => a - b);
   // 00:00 is the end of the day on which it opens.
-  return { value: { fromMinute, toMinute: toMinute === 0 ? DAY_MINUTES : toMinute, days: daysOf(days) } };
+  return { value: { fromMinute, toMinute: toMinute === 0 ? DAY_MINUTES : toMinute, days: named ?? EVERY_DAY } };
 }
 
 const DAY_MINUTES = 1440;
-
-function daysOf(written: HoursFile['days']): readonly number[] {
-  if (written === undefined) return EVERY_DAY;
-  return written === 'weekdays' ? WEEKDAYS : written.map((day) => DAYS.indexOf(day) + 1).toSorted((a, b) => a - b);
-}
 
 function minuteOf(text: string): number {
   const [hour = 0, minute = 0] = text.split(':').map(Number);
@@ -61,12 +51,12 @@ function minuteOf(text: string): number {
 export function holidaysOf(
   { holidays = [] }: Pick<WindowFile, 'holidays'>,
   pointer: string,
-  report: (pointer: string, fault: Fault) => void,
+  report: Report,
 ): readonly string[] {
   for (const [i, day] of holidays.entries()) {
     if (dayMs(day) !== null) continue;
     const message = `"${day}" is not a day that exists.`;
-    report(`${pointer}/holidays/${i}`, { code: 'invalid-value', message, hint: 'For example: 2026-12-25' });
+    report(`${pointer}/holidays/${i}`, 'invalid-value', message, 'For example: 2026-12-25');
   }
   return holidays;
 }

@@ -12,6 +12,10 @@ export interface Slip {
 const SCALAR = '\x1f';
 /** A bracket is not closed where the lines of the mapping around it continue. */
 const FLOW_ERROR = '\x18';
+const UNCLOSED: Pick<Slip, 'message' | 'hint'> = {
+  message: 'The quote that opens here is not closed.',
+  hint: () => 'Close the quote at the end of the text; a text that goes on in further lines is best written after |.',
+};
 /** Hints do not repeat a longer text. */
 const LONGEST = 60;
 
@@ -19,11 +23,7 @@ const LONGEST = 60;
  * Finds the slips that people make most often: templates without quotes, quotes inside quotes, unclosed quotes, which
  * YAML refuses; and a text that a # cuts, which YAML accepts. The lexer knows texts and comments.
  */
-export function createSlipFinder(): {
-  readonly slips: readonly Slip[];
-  /** Takes what the lexer gives, in its order. */
-  add(lexeme: string, offset: number): void;
-} {
+export function createSlipFinder() {
   const slips: Slip[] = [];
   let before = '';
   let depth = 0;
@@ -32,7 +32,8 @@ export function createSlipFinder(): {
   let plain: PlainText | null = null;
   return {
     slips,
-    add(lexeme, offset) {
+    /** Takes what the lexer gives, in its order. */
+    add(lexeme: string, offset: number): void {
       if (lexeme === '{' || lexeme === '[') depth += 1;
       else if (lexeme === '}' || lexeme === ']') depth = Math.max(0, depth - 1);
       else if (lexeme === FLOW_ERROR) depth = 0;
@@ -42,7 +43,7 @@ export function createSlipFinder(): {
       const isQuoted = before !== SCALAR && /^(["']).*\1$/s.test(lexeme) && lexeme.length > 1;
       // After a text in quotes there may be a comment, a comma or the end, but no other text.
       if (quoted !== null && (isQuoted || lexeme === SCALAR)) slips.push(closedEarly(quoted, depth > 0));
-      if (!isQuoted && before !== SCALAR && /^["']/.test(lexeme)) slips.push(unclosed(offset));
+      if (!isQuoted && before !== SCALAR && /^["']/.test(lexeme)) slips.push({ ...UNCLOSED, start: offset, offset });
       if (plain !== null && isCut(plain.text, lexeme)) slips.push(cutShort(plain.start ?? offset, offset));
       if (!/^[ \t]+$/.test(lexeme)) {
         quoted = isQuoted ? { text: lexeme, start: offset } : null;
@@ -124,12 +125,6 @@ function closedEarly({ text, start }: { readonly text: string; readonly start: n
       return `Use ${kind} quotes around the whole text${example}; or write | and the text in the next line, indented.`;
     },
   };
-}
-
-function unclosed(start: number): Slip {
-  const message = 'The quote that opens here is not closed.';
-  const hint = 'Close the quote at the end of the text; a text that goes on in further lines is best written after |.';
-  return { start, offset: start, message, hint: () => hint };
 }
 
 function withoutComment(written: string): string {

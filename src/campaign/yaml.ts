@@ -20,6 +20,7 @@ import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { FORBIDDEN_NAMES, pointerTo } from '../util/json.ts';
 import { maskInPlace } from '../util/redact.ts';
 import { shortened } from '../util/words.ts';
+import WORDS from './file-words.json' with { type: 'json' };
 import { dots, hideKeys } from './hide-keys.ts';
 import { decodeUtf8 } from './named-file.ts';
 import { createSlipFinder, type Slip } from './yaml-slips.ts';
@@ -75,7 +76,9 @@ export function readYaml(bytes: Uint8Array, file: string): YamlReading {
   const document = compose(cut.tokens, text.raw.length);
   const syntax = syntaxErrors(document, cut.slips, text);
   if (syntax.length > 0) return refused(syntax);
-  const { value, places, diagnostics } = readValue(document.contents, text);
+  const reader = new ValueReader(text, anchorsOf(document.contents));
+  const value = reader.read(document.contents, [], null);
+  const { places, diagnostics } = reader;
   return diagnostics.length > 0 ? refused(diagnostics) : { yaml: { text, value, places }, diagnostics };
 }
 
@@ -164,7 +167,11 @@ function syntaxErrors(document: Document.Parsed<ParsedNode>, slips: readonly Sli
   const errors = [...document.errors, ...document.warnings]
     .filter(({ pos }) => lineOf(pos[0]) < lost)
     .sort((a, b) => a.pos[0] - b.pos[0]);
-  const told = [...errors.map((error) => explainSyntax(error, text)), ...slips.map((slip) => explainSlip(slip, text))];
+  const slipped = slips.map(({ start, offset, message, hint }) => {
+    const { at, source = '' } = text.at(start);
+    return problem('yaml-syntax', message, { ...text.at(offset), hint: hint(source.slice((at.column ?? 1) - 1)) });
+  });
+  const told = [...errors.map((error) => explainSyntax(error, text)), ...slipped];
   for (const diagnostic of told) {
     const line = diagnostic.at?.line;
     if (lines.has(line)) continue;
@@ -173,11 +180,6 @@ function syntaxErrors(document: Document.Parsed<ParsedNode>, slips: readonly Sli
     if (diagnostics.length === MAX_SYNTAX_ERRORS) break;
   }
   return diagnostics;
-}
-
-function explainSlip({ start, offset, message, hint }: Slip, text: FileText): Diagnostic {
-  const { at, source = '' } = text.at(start);
-  return problem('yaml-syntax', message, { ...text.at(offset), hint: hint(source.slice((at.column ?? 1) - 1)) });
 }
 
 function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
@@ -200,15 +202,7 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
   return problem('yaml-syntax', message, { ...where, hint });
 }
 
-const HINTS: Readonly<Partial<Record<YAMLError['code'], string>>> = {
-  TAB_AS_INDENT: 'Indent with spaces.',
-  BAD_INDENT: 'A bracket is not closed, or a line is indented too little.',
-  BLOCK_AS_IMPLICIT_KEY: 'Put a text that holds ": " in quotes.',
-  BAD_SCALAR_START: 'Put a text that begins with this character in quotes.',
-  BAD_DQ_ESCAPE: 'Inside double quotes a backslash begins an escape; use single quotes or double the backslash.',
-  MULTILINE_IMPLICIT_KEY: 'Is a ":" missing, or a quote not closed?',
-  MISSING_CHAR: 'A bracket, a quote or a colon is missing, here or further up.',
-};
+const HINTS: Readonly<Record<string, string>> = WORDS.syntax;
 const SAME_COLUMN = 'Keys of one mapping begin in the same column.';
 const VERSION_1_2 = /^%YAML[ \t]+1\.2[ \t]*$/;
 const CONTROL_CLASS = '[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]';
@@ -248,13 +242,6 @@ const MAX_ALIASES = 50;
 const MAX_VALUES = 50_000;
 const MAX_EXPANDED_DEPTH = 64;
 
-/** Objects have no prototype, keys are as written, numbers are finite, strings are well-formed. */
-function readValue(root: Node | null, text: FileText) {
-  const reader = new ValueReader(text, anchorsOf(root));
-  const value = reader.read(root, [], null);
-  return { value, places: reader.places, diagnostics: reader.diagnostics };
-}
-
 /** The node of each alias: the last one before it with that anchor, in the order of the file. */
 function anchorsOf(root: Node | null): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
@@ -278,7 +265,10 @@ function anchorsOf(root: Node | null): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** Counts the values of one file with aliases expanded, and stops at the limit. */
+/**
+ * Counts the values of one file with aliases expanded, and stops at the limit. Objects have no prototype, keys are as
+ * written, numbers are finite, strings are well-formed.
+ */
 class ValueReader {
   readonly places = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hideKeys } from '../campaign/hide-keys.ts';
-import { checkCampaign, checkProject, checkProvider } from '../campaign/validate.ts';
+import { checkFile } from '../campaign/validate.ts';
+import type { FileKind } from '../campaign/validators.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import { readSmallFile } from '../util/paths.ts';
@@ -18,13 +19,13 @@ interface Leaf {
 }
 
 /** Reads all settings of a campaign file, handbill.yaml or a provider file, also unknown keys. Recipients are not settings. */
-export function readRules(kind: keyof typeof CHECKS, path: string | null): Rules {
+export function readRules(kind: FileKind, path: string | null): Rules {
   if (path === null) return new Map();
   const read = readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const { yaml } = readYaml(read.bytes, path);
   if (yaml === null) return null;
-  const checked = CHECKS[kind](yaml).value;
+  const checked = checkFile(kind, yaml).value;
   const leaves = new Map<string, Leaf>();
   const visit = (value: unknown, segments: readonly string[]): void => {
     if (kind === 'campaign' && isList(segments, value)) return;
@@ -39,8 +40,6 @@ export function readRules(kind: keyof typeof CHECKS, path: string | null): Rules
   leaves.delete('/$schema');
   return leaves;
 }
-
-const CHECKS = { campaign: checkCampaign, project: checkProject, provider: checkProvider } as const;
 
 /** A mapping, or a list of mappings; a list of words is one value. */
 function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../errors.ts';
 import { temporaryFault } from '../util/files.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
+import { foldersUp } from '../util/paths.ts';
 import { grants } from '../util/platform.ts';
 import type { Connection } from './connection.ts';
 import type { Ledger, LedgerFacts, LedgerOptions, PlaceFacts } from './ledger.ts';
@@ -310,8 +311,7 @@ function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 
  * for any other. Throws the system's error if the disk cannot be examined.
  */
 export function examineDisk(ledger: string) {
-  let folder = dirname(ledger);
-  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  const folder = foldersUp(dirname(ledger)).find((one) => existsSync(one)) ?? ledger;
   const { bavail, bsize, type } = statfsSync(folder);
   return { freeBytes: bavail * bsize, network: networkFileSystem(type) };
 }

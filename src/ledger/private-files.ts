@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { foldersUp } from '../util/paths.ts';
 import { canSyncFolders, grants } from '../util/platform.ts';
 import { unusable } from './ledger-error.ts';
 
@@ -48,8 +49,7 @@ export function checkPrivateFolder(folder: string): Stats | undefined {
  * @throws HandbillError exit 7
  */
 export function refuseUnwritable(ledger: string): void {
-  let place = ledger;
-  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  const place = foldersUp(ledger).find((one) => existsSync(one)) ?? ledger;
   for (const one of place === ledger ? [dirname(ledger), ledger] : [place]) {
     const fault = writeFault(one);
     if (fault !== null) throw unusable('ledger-unusable', ledger, fault, WRITABLE_HINT);

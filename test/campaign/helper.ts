@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ReadOptions, readCampaign } from '../../src/campaign/load.ts';
-import { type Checked, checkCampaign, checkProject } from '../../src/campaign/validate.ts';
+import { type Checked, checkFile } from '../../src/campaign/validate.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import type { Diagnostic } from '../../src/errors.ts';
 
@@ -49,7 +49,7 @@ export function brief(diagnostics: readonly Diagnostic[]): readonly string[] {
 export function check(kind: 'campaign' | 'project', text: string | Uint8Array): Omit<Checked<unknown>, 'yaml'> {
   const { yaml, diagnostics } = readYaml(Buffer.from(text as string), 'file.yaml');
   if (yaml === null) return { value: null, diagnostics, reported: new Set() };
-  return kind === 'campaign' ? checkCampaign(yaml) : checkProject(yaml);
+  return checkFile(kind, yaml);
 }
 
 /** Everything that a user could see of diagnostics. */

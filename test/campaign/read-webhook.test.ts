@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { readWebhook } from '../../src/campaign/read-webhook.ts';
-import { checkProject } from '../../src/campaign/validate.ts';
+import { checkFile } from '../../src/campaign/validate.ts';
 import type { ProviderFile, WebhookFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { type Diagnostic, problem } from '../../src/errors.ts';
@@ -12,7 +12,7 @@ import { createProject } from '../helpers/project.ts';
 function read(webhook: string) {
   const text = `environments:\n  sandbox:\n${webhook.replace(/^/gm, '    ')}\n    rate: 1/s\n`;
   const { yaml, diagnostics } = readYaml(Buffer.from(text), 'handbill.yaml');
-  const checked = yaml === null ? null : checkProject(yaml);
+  const checked = yaml === null ? null : checkFile('project', yaml);
   const found: Diagnostic[] = [...diagnostics, ...(checked?.diagnostics ?? [])];
   const written = checked?.value.environments?.['sandbox']?.webhook ?? {};
   const { receiver } = readWebhook(written, {}, '/project', (path, code, message, hint) => {
