@@ -113,7 +113,12 @@ export function typedColumns(types: ColumnTypes, columns: readonly string[]): Ty
 /** The campaign reader has checked the format. */
 export function readType(column: ColumnTypes[string]) {
   if (typeof column === 'string') return { type: column, format: null };
-  if (column.decimal !== undefined) return { type: column.type, format: decimalFormat(column.decimal) };
+  const { decimal } = column;
+  if (decimal !== undefined) {
+    const example = decimal === ',' ? '1.234,50' : '1,234.50';
+    const plain = (cell: string) => plainDecimal(compared(cell), decimal);
+    return { type: column.type, format: { pattern: example, example, plain } };
+  }
   if (column.format === undefined) return { type: column.type, format: null };
   const format = readDateFormat(column.format);
   if ('problem' in format) throw new Error(`The format ${column.format} ${format.problem}.`);
@@ -124,8 +129,12 @@ export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],
 ): { readonly message: string; readonly hint: string } | null {
-  for (const column of typed) if (isWrong(column, values[column.index] ?? '')) return explain(typed, values);
-  return null;
+  const cellOf = ({ index }: TypedColumn) => values[index] ?? '';
+  if (!typed.some((column) => isWrong(column, cellOf(column)))) return null;
+  const wrong = typed.filter((column) => isWrong(column, cellOf(column)));
+  const parts = wrong.map((column) => faultOf(column, cellOf(column)));
+  const hints = new Set(wrong.map((column) => hintFor(column, trimBlanks(cellOf(column)))));
+  return { message: `The column ${parts.join('; ')}.`, hint: [...hints].join(' ') };
 }
 
 function isWrong({ type, format, required, values }: TypedColumn, cell: string): boolean {
@@ -136,13 +145,6 @@ function isWrong({ type, format, required, values }: TypedColumn, cell: string):
   // A word such as None is a value where `values` of the column lists it.
   if (values?.has(compared(cell)) === true) return false;
   return holdsNothing(cell) ? required === true || (values !== undefined && !isBlank(cell)) : values !== undefined;
-}
-
-function explain(typed: readonly TypedColumn[], values: readonly string[]): { message: string; hint: string } {
-  const wrong = typed.filter((column) => isWrong(column, values[column.index] ?? ''));
-  const parts = wrong.map((column) => faultOf(column, values[column.index] ?? ''));
-  const hint = [...new Set(wrong.map((column) => hintFor(column, trimBlanks(values[column.index] ?? ''))))].join(' ');
-  return { message: `The column ${parts.join('; ')}.`, hint };
 }
 
 function faultOf({ name, type, format, values }: TypedColumn, cell: string): string {
@@ -218,7 +220,11 @@ export function readCell(
 ): number | null | undefined {
   const text = plainCell(cell, format);
   if (text === null || text === undefined) return text;
-  if (type === 'number') return readNumber(text);
+  if (type === 'number') {
+    const isExact = text.length <= MAX_DIGITS || text.replace(/[-.]/g, '').length <= MAX_DIGITS;
+    // Some comparisons distinguish minus zero from zero.
+    return NUMBER.test(text) && isExact ? Number(text) + 0 : null;
+  }
   const moment = readDate(text);
   return moment === null ? null : moment.kind === 'local' ? instantOf(moment.ms) : moment.ms;
 }
@@ -261,19 +267,7 @@ export function readCellDay(
   return moment.kind === 'instant' ? dayOf(moment.ms) : Math.floor(moment.ms / DAY_MS) * DAY_MS;
 }
 
-function readNumber(text: string): number | null {
-  if (!NUMBER.test(text)) return null;
-  if (text.length > MAX_DIGITS && text.replace(/[-.]/g, '').length > MAX_DIGITS) return null;
-  // Some comparisons distinguish minus zero from zero.
-  return Number(text) + 0;
-}
-
 /** Reads it as the helper `date` does; no list means the first century. */
 function readDate(text: string): Moment | null {
   return text.startsWith('00') ? null : readMoment(text);
-}
-
-function decimalFormat(decimal: ',' | '.'): CellFormat {
-  const example = decimal === ',' ? '1.234,50' : '1,234.50';
-  return { pattern: example, example, plain: (cell) => plainDecimal(compared(cell), decimal) };
 }

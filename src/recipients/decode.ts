@@ -87,21 +87,19 @@ const CONTROLS = /[\u0080-\u009f]/;
 /** Bytes at the end that belong to an incomplete character. */
 function unfinished(bytes: Uint8Array, encoding: ListEncoding): number {
   if (encoding === 'utf-8') return unfinishedUtf8(bytes);
-  if (isCodePage(encoding)) return ONE_BYTE.test(encoding) ? 0 : behindBlank(bytes);
+  if (isCodePage(encoding)) {
+    // In those of East Asia a blank, a comma or a line end is never the second byte of a character.
+    const isEnd = (byte: number): boolean => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
+    const at = ONE_BYTE.test(encoding) ? bytes.length - 1 : bytes.findLastIndex(isEnd);
+    // Decodes a text without any at once, to bound memory.
+    return at === -1 && bytes.length > MOST_HELD ? 0 : bytes.length - at - 1;
+  }
   const odd = bytes.length % 2;
   const high = bytes[bytes.length - odd - (encoding === 'utf-16le' ? 1 : 2)];
   return high !== undefined && high >= 0xd8 && high <= 0xdb ? odd + 2 : odd;
 }
 
 const ONE_BYTE = /^(?:windows|iso-8859|koi8|ibm|macintosh|x-mac)/;
-
-/** In the code pages of East Asia a blank, a comma or a line end is never the second byte of a character. */
-function behindBlank(bytes: Uint8Array): number {
-  const isEnd = (byte: number): boolean => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
-  const at = bytes.findLastIndex(isEnd);
-  // Decodes a text without any at once, to bound memory.
-  return at === -1 && bytes.length > MOST_HELD ? 0 : bytes.length - at - 1;
-}
 
 const MOST_HELD = 1024 * 1024;
 

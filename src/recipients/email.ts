@@ -39,7 +39,10 @@ function addressOf(email: string): Address {
 function readSpelling(raw: string): Address | AddressProblem {
   if (raw.length > MAX_CHARACTERS)
     return { problem: `has ${raw.length} characters, and no address has more than ${MAX_ADDRESS}` };
-  const text = unwrap(trimBlanks(raw));
+  const cell = trimBlanks(raw);
+  // The address inside `Name <address>`, where the name cannot be an address too, or in quotes; without `mailto:`.
+  const inner = (/^[^<>@]*<([^<>]*)>$/.exec(cell) ?? /^["“”]([^"“”]+@[^"“”]+)["“”]$/.exec(cell))?.[1]?.trim() ?? cell;
+  const text = /^mailto:/i.test(inner) && !/[%?]/.test(inner) ? inner.slice('mailto:'.length).trim() : inner;
   const wrong = explainShape(text);
   if (wrong !== null) return wrong;
   const at = text.lastIndexOf('@');
@@ -54,12 +57,6 @@ function readSpelling(raw: string): Address | AddressProblem {
     : addressOf(email);
 }
 
-/** The address inside `Name <address>`, where the name cannot be an address too, or in quotes; without `mailto:`. */
-function unwrap(text: string): string {
-  const inner = (/^[^<>@]*<([^<>]*)>$/.exec(text) ?? /^["“”]([^"“”]+@[^"“”]+)["“”]$/.exec(text))?.[1]?.trim() ?? text;
-  return /^mailto:/i.test(inner) && !/[%?]/.test(inner) ? inner.slice('mailto:'.length).trim() : inner;
-}
-
 /** Letters of other scripts and symbols count as letters (RFC 6531); invisible characters do not. */
 const ATOMS =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+)*$/u;
@@ -67,18 +64,15 @@ const QUOTED = /^"(?:[ !#-[\]-~]|\\[ -~]|(?![\p{C}\p{Z}])[^\0-\x7f])*"$/u;
 
 function readLocal(written: string): string | AddressProblem {
   const composed = written.normalize('NFC');
-  const local = QUOTED.test(composed) ? unquote(composed) : composed;
+  // Unnecessary quotes are not part of the address (RFC 5321, 4.1.2).
+  const content = composed.slice(1, -1).replace(/\\(.)/gu, '$1');
+  const isBare = ATOMS.test(content) && !content.startsWith("'");
+  const unquoted = isBare ? content : `"${content.replace(/["\\]/g, '\\$&')}"`;
+  const local = QUOTED.test(composed) ? unquoted : composed;
   const octets = Buffer.byteLength(local);
   if (octets > MAX_LOCAL) return { problem: `has ${octets} octets before the "@", and ${MAX_LOCAL} are the most` };
   if (local.startsWith("'")) return explainLocal(local);
   return ATOMS.test(local) || QUOTED.test(local) ? local : explainLocal(local);
-}
-
-/** Unnecessary quotes are not part of the address (RFC 5321, 4.1.2). */
-function unquote(quoted: string): string {
-  const content = quoted.slice(1, -1).replace(/\\(.)/gu, '$1');
-  if (ATOMS.test(content) && !content.startsWith("'")) return content;
-  return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /** ASCII characters that a domain must not have: the conversion below decodes `%41` and reads `/` as an end. */
@@ -134,11 +128,17 @@ function explainShape(text: string): AddressProblem | null {
   const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, 'q');
   const signs = bare.split('@').length - 1;
   if (signs === 0) return explainNoSign(text);
-  if (signs > 1) return holdsSeveral(bare) ? SEVERAL : { problem: 'has more than one "@"' };
+  if (signs > 1) {
+    const isSeveral = bare.split(/[\s,;|/&]+/).filter((part) => part.includes('@')).length > 1;
+    return isSeveral ? SEVERAL : { problem: 'has more than one "@"' };
+  }
   if (/^mailto:/i.test(text))
     return { problem: 'is a link', hint: 'Give the plain address, such as jane@example.com.' };
   if (/[<>]/.test(bare)) return { problem: 'has angle brackets', hint: 'Give the plain address, without a name.' };
-  return /[,;]/.test(bare) ? explainSeparator(bare) : null;
+  if (!/[,;]/.test(bare)) return null;
+  const mark = bare.includes(';') ? ';' : ',';
+  const where = bare.endsWith(mark) ? 'ends with' : 'holds';
+  return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address its own row.' };
 }
 
 const SEVERAL = { problem: 'is more than one address', ...ONE_EACH };
@@ -159,16 +159,6 @@ function explainNoSign(text: string): AddressProblem {
     };
   }
   return { problem: 'is not an email address: it has no "@"' };
-}
-
-function holdsSeveral(bare: string): boolean {
-  return bare.split(/[\s,;|/&]+/).filter((part) => part.includes('@')).length > 1;
-}
-
-function explainSeparator(bare: string): AddressProblem {
-  const mark = bare.includes(';') ? ';' : ',';
-  const where = bare.endsWith(mark) ? 'ends with' : 'holds';
-  return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address its own row.' };
 }
 
 function explainLocal(local: string): AddressProblem {

@@ -6,6 +6,7 @@ import { listedForm } from '../util/address-form.ts';
 import { compared } from '../util/cell.ts';
 import { metadata } from '../util/numbering-plans.ts';
 import { onDemand } from '../util/on-demand.ts';
+import SPECIAL_TYPES from './number-types.json' with { type: 'json' };
 
 export interface Address {
   /** Normalised: an E.164 number with `+`, an email address, or the id of a contact. */
@@ -35,23 +36,19 @@ export type AddressReader = (raw: string) => Address | AddressProblem;
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
 export function createPhoneReader(defaultCountry: string | null): AddressReader {
-  const home = defaultCountry === null ? null : findHome(defaultCountry);
-
-  return function readPhone(raw) {
-    return readDigits(raw, home) ?? readSpelling(raw, home);
-  };
+  const isKnown = Object.hasOwn(metadata.countries, defaultCountry ?? '');
+  const plan = isKnown ? planOf(defaultCountry ?? '') : null;
+  if (defaultCountry !== null && plan === null) {
+    const message = `\`recipients.defaultCountry\` is "${defaultCountry}", which is not a country with phone numbers.`;
+    throw refuse(problem('invalid-value', message, { hint: 'Give a two-letter code such as GB, DE or US.' }));
+  }
+  const home = plan === null ? null : { country: defaultCountry as CountryCode, plan };
+  return (raw) => readDigits(raw, home) ?? readSpelling(raw, home);
 }
 
 interface Home {
   readonly country: CountryCode;
   readonly plan: NumberingPlan;
-}
-
-function findHome(defaultCountry: string): Home {
-  const plan = planOf(defaultCountry);
-  if (plan !== null && isPhoneCountry(defaultCountry)) return { country: defaultCountry, plan };
-  const message = `\`recipients.defaultCountry\` is "${defaultCountry}", which is not a country with phone numbers.`;
-  throw refuse(problem('invalid-value', message, { hint: 'Give a two-letter code such as GB, DE or US.' }));
 }
 
 /** Reads plain digits, the usual case; null: the library has to read it. */
@@ -141,17 +138,7 @@ function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean 
   return false;
 }
 
-/** Types of numbers other than mobile, in the order in which libphonenumber tries them, and that order. */
-const SPECIAL_TYPES = {
-  premium: { place: 3, called: 'a premium-rate number' },
-  'toll-free': { place: 2, called: 'a toll-free number' },
-  'shared-cost': { place: 9, called: 'a shared-cost number' },
-  personal: { place: 4, called: 'a personal number' },
-  pager: { place: 7, called: 'a pager' },
-  uan: { place: 6, called: 'a company-wide number (UAN)' },
-  voicemail: { place: 5, called: 'a voicemail number' },
-} as const satisfies Partial<Record<NumberKind, { readonly place: number; readonly called: string }>>;
-
+/** Types of numbers other than mobile, in the order in which libphonenumber tries them, with their place in its plans. */
 type SpecialType = keyof typeof SPECIAL_TYPES;
 
 /** Calls to these cost the caller more, or reach a device that takes no calls. */
@@ -292,11 +279,6 @@ function askLibrary(text: string, country: CountryCode | null): Address | Addres
 const phoneLibrary = onDemand(
   () => createRequire(import.meta.url)('libphonenumber-js/max') as typeof import('libphonenumber-js/max'),
 );
-
-/** The same as `isSupportedCountry` of the library, from the same table. */
-function isPhoneCountry(country: string): country is CountryCode {
-  return Object.hasOwn(metadata.countries, country);
-}
 
 /** Below this, digits dialled within a country that are not in use as a full number are a short code such as 999. */
 const MIN_NATIONAL_DIGITS = 7;
@@ -440,7 +422,12 @@ function compilePlan(country: string | null, source: unknown) {
   const lengths = lengthBits(packed[LENGTHS]);
   const prefix = text(packed[NATIONAL_PREFIX_FOR_PARSING]) || text(packed[NATIONAL_PREFIX]);
   const leading = text(packed[LEADING]);
-  const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
+  const types = list(packed[TYPES]).map((type): NumberType | null => {
+    const [pattern, own = 0] = list(type);
+    if (text(pattern) === '') return null;
+    const bits = own === 0 ? lengths : lengthBits(own);
+    return { lengths: bits, pattern: new RegExp(`${start}(?:${text(pattern)})$`) };
+  });
   // libphonenumber has two of Indonesia's four.
   const abroad = country === 'ID' ? '00[1789]' : text(packed[INTERNATIONAL_PREFIX]);
   const internationalPrefix = new RegExp(`^(?:${abroad})`);
@@ -470,13 +457,6 @@ function compilePlan(country: string | null, source: unknown) {
     /** One of these prefixes begins with 001. */
     dials001: Array.from('0123456789').some((d) => (internationalPrefix.exec(`001${d}`)?.[0].length ?? 0) > 2),
   };
-}
-
-function compileType(start: string, source: unknown, lengths: number): NumberType | null {
-  const [pattern, own] = list(source);
-  if (text(pattern) === '') return null;
-  const bits = own === undefined || own === 0 ? lengths : lengthBits(own);
-  return { lengths: bits, pattern: new RegExp(`${start}(?:${text(pattern)})$`) };
 }
 
 function lengthBits(source: unknown): number {

@@ -1,31 +1,25 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { ColumnType, ColumnTypes, Json, JsonObject, ListSpec, Where } from '../model.ts';
+import type { ColumnTypes, Json, JsonObject, ListSpec, Where } from '../model.ts';
 import { compared, comparedPart } from '../util/cell.ts';
 import { isMapping } from '../util/json.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { addDays, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
 import { listed, readCell, readType, type TypedColumn } from './columns.ts';
+import table from './query-operators.json' with { type: 'json' };
 
-export const OPERATORS = {
-  $eq: { operand: 'value', types: ['string', 'number', 'date'] },
-  $ne: { operand: 'value', types: ['string', 'number', 'date'] },
-  $gt: { operand: 'value', types: ['number', 'date'] },
-  $gte: { operand: 'value', types: ['number', 'date'] },
-  $lt: { operand: 'value', types: ['number', 'date'] },
-  $lte: { operand: 'value', types: ['number', 'date'] },
-  $in: { operand: 'values', types: ['string', 'number', 'date'] },
-  $nin: { operand: 'values', types: ['string', 'number', 'date'] },
-  $exists: { operand: 'switch', types: ['string', 'number', 'date'] },
-  $startsWith: { operand: 'text', types: ['string'] },
-  $endsWith: { operand: 'text', types: ['string'] },
-  $contains: { operand: 'text', types: ['string'] },
-  $on: { operand: 'day', types: ['date'] },
-  $within: { operand: 'span', types: ['date'] },
-  $anniversary: { operand: 'day', types: ['date'] },
-} as const satisfies Record<string, { operand: Operand; types: readonly ColumnType[] }>;
-
-type Operand = 'value' | 'values' | 'switch' | 'text' | 'day' | 'span';
+/** With the words for a row that does not meet one; `datePhrase` for a column of dates. */
+export const OPERATORS: Readonly<
+  Record<
+    keyof typeof table,
+    {
+      readonly operand: string;
+      readonly types: readonly string[];
+      readonly phrase?: string;
+      readonly datePhrase?: string;
+    }
+  >
+> = table;
 
 /** Also take a day such as `today`, and then compare calendar days. */
 const ORDERS: ReadonlySet<string> = new Set(['$gt', '$gte', '$lt', '$lte']);
@@ -83,11 +77,10 @@ export function isRelative(where: Where | null): boolean {
 function hasDay(query: Json): boolean {
   if (Array.isArray(query)) return query.some(hasDay);
   if (!isMapping(query)) return false;
-  return Object.entries(query).some(([name, value]) => isStep(name, value) || hasDay(value));
-}
-
-function isStep(operator: string, value: Json): boolean {
-  return operator === '$within' || (isDay(operator, value) && typeof value === 'string' && readStep(value) !== null);
+  return Object.entries(query).some(([name, value]) => {
+    const isRelative = isDay(name, value) && typeof value === 'string' && readStep(value) !== null;
+    return name === '$within' || isRelative || hasDay(value);
+  });
 }
 
 function isDay(operator: string, value: Json): boolean {
@@ -288,8 +281,11 @@ function readOperand(column: QueryColumn, operator: Operator, value: Json, clock
     return typeof value === 'boolean'
       ? { operand: value }
       : { problem: 'needs true or false', hint: `${operator}: false asks for empty cells.` };
-  if (operand === 'text')
-    return typeof value === 'string' && value !== '' ? { operand: comparedPart(value) } : notText(operator, value);
+  if (operand === 'text') {
+    if (typeof value === 'string' && value !== '') return { operand: comparedPart(value) };
+    const hint = typeof value === 'number' ? `Put it in quotes: "${value}".` : `For example ${operator}: "GB".`;
+    return { problem: 'needs a piece of text', hint };
+  }
   if (operand === 'day' || operand === 'span') return readDays(operator, value, today);
   if (type === 'date' && comparesDays(operator, value)) return readDays(operator, value, today);
   if (operand === 'value') return readValue(column, value, clock);
@@ -340,8 +336,13 @@ function wrongValue({ name, type }: QueryColumn, value: Json): OperandResult {
   if (Array.isArray(value))
     return { problem: 'compares with a list', hint: `Write { $in: ${shown} } for one of several values.` };
   if (typeof value === 'object') return { problem: 'compares with a mapping', hint: 'Give one value.' };
-  if (type === 'number')
-    return { problem: `compares the numbers in "${name}" with ${shown}`, hint: numberHint(name, value) };
+  if (type === 'number') {
+    const hint =
+      typeof value === 'string' && typeof readCell('number', value) === 'number'
+        ? `Write ${value.trim()} without quotes: text and numbers are never equal.`
+        : `Give a number, or take "${name}" out of \`recipients.columns\` to compare its text.`;
+    return { problem: `compares the numbers in "${name}" with ${shown}`, hint };
+  }
   if (type === 'date') {
     const hint =
       typeof value === 'string' && readStep(value) !== null
@@ -354,13 +355,6 @@ function wrongValue({ name, type }: QueryColumn, value: Json): OperandResult {
       ? `, or say that the column holds numbers: \`recipients.columns\`: { ${name}: number }`
       : '';
   return { problem: `compares the text in "${name}" with ${shown}`, hint: `Put it in quotes: "${shown}"${declare}.` };
-}
-
-function numberHint(name: string, value: Json): string {
-  if (typeof value === 'string' && typeof readCell('number', value) === 'number') {
-    return `Write ${value.trim()} without quotes: text and numbers are never equal.`;
-  }
-  return `Give a number, or take "${name}" out of \`recipients.columns\` to compare its text.`;
 }
 
 function notForType({ name, type }: QueryColumn, operator: Operator): OperandResult {
@@ -377,9 +371,4 @@ function notForType({ name, type }: QueryColumn, operator: Operator): OperandRes
     problem: `puts values in order, but "${name}" holds text`,
     hint: `Say what it holds: \`recipients.columns\`: { ${name}: number }, or date.`,
   };
-}
-
-function notText(operator: Operator, value: Json): OperandResult {
-  const hint = typeof value === 'number' ? `Put it in quotes: "${value}".` : `For example ${operator}: "GB".`;
-  return { problem: 'needs a piece of text', hint };
 }

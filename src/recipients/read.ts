@@ -313,13 +313,7 @@ interface CsvRecord {
   readonly line: number;
 }
 
-function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): {
-  push(text: string): Promise<readonly CsvRecord[]>;
-  end(): Promise<readonly CsvRecord[]>;
-  /** The error that ended the reading, behind the last record; null: none. */
-  fault(): Error | null;
-  line(): number;
-} {
+function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>) {
   let records: CsvRecord[] = [];
   let fault: Error | null = null;
   // The current record: where it begins, in bytes and lines, and the bytes from there on.
@@ -377,27 +371,24 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
   }
 
   return {
-    async push(text) {
+    async push(text: string): Promise<readonly CsvRecord[]> {
       held = Buffer.concat([held.subarray(start - heldFrom), Buffer.from(text)]);
       heldFrom = start;
       const bytes = held.subarray(held.length - Buffer.byteLength(text));
       return taken(await new Promise((resolve) => parser.write(bytes, resolve)));
     },
     end: async () => taken(await new Promise((resolve) => parser.end(resolve))),
-    fault: () => fault,
+    /** The error that ended the reading, behind the last record; null: none. */
+    fault: (): Error | null => fault,
     line: () => line + countLines(textTo(heldFrom + held.length)),
   };
 }
 
 const QUOTE = 0x22;
 
-function hasQuote(field: string): boolean {
-  return field.includes('"');
-}
-
-function isFormula(field: string): boolean {
-  return field.includes('="') || field.startsWith('=');
-}
+// Not made anew for each row.
+const hasQuote = (field: string): boolean => field.includes('"');
+const isFormula = (field: string): boolean => field.includes('="') || field.startsWith('=');
 
 interface Source {
   readonly text: TextPieces;

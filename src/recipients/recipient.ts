@@ -51,7 +51,10 @@ export function createRecipientReader(
 
   const read = (row: Row): Recipient | InvalidRow => {
     const { values } = row;
-    if (values === null) return raggedRow(spec, row);
+    if (values === null) {
+      const hint = 'A value that holds the delimiter or a line end must be in quotes.';
+      return invalid(spec, row, 'csv-ragged-row', `The row ${row.fault}.`, hint);
+    }
     const cell = values[to] ?? '';
     const address = readAddress(cell);
     const wrong = 'problem' in address ? address : refused(address);
@@ -71,7 +74,9 @@ export function createRecipientReader(
     if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || badZone !== null) {
       // All faults at once, so that a row is not refused again after the first fix.
       return joined([
-        ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
+        ...(wrong === null
+          ? []
+          : [invalid(spec, row, 'invalid-address', addressMessage(kind, spec.to, cell, wrong), wrong.hint)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
         ...(type === null ? [] : [invalid(spec, row, 'column-type', type.message, type.hint)]),
         ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
@@ -155,17 +160,6 @@ function identify(cell: string): string {
 function identifyAll(columns: readonly number[], cellOf: (column: number) => string): string {
   const cells = columns.map(cellOf);
   return cells.includes('') ? '' : cells.map((cell) => cell.replace(/[\\|]/g, '\\$&')).join('|');
-}
-
-function raggedRow(spec: ListSpec, row: Row): InvalidRow {
-  const message = `The row ${row.fault ?? 'has another number of fields than the header'}.`;
-  const hint = 'A value that holds the delimiter or a line end must be in quotes.';
-  return invalid(spec, row, 'csv-ragged-row', message, hint);
-}
-
-function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressProblem): InvalidRow {
-  const message = addressMessage(spec.kind, spec.to, cell, found);
-  return invalid(spec, row, 'invalid-address', message, found.hint);
 }
 
 function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): InvalidRow {

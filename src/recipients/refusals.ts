@@ -2,6 +2,7 @@ import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 import { TEXT_FORMULA } from '../util/csv.ts';
 import { codePointOf } from '../util/escape.ts';
+import FAULTS from './csv-faults.json' with { type: 'json' };
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
@@ -21,7 +22,7 @@ interface FieldScan {
 }
 
 interface FieldFault {
-  readonly kind: 'stray-quote' | 'after-quote' | 'unclosed-quote' | 'blank-before-quote' | 'formula';
+  readonly kind: keyof typeof FAULTS;
   readonly offset: number;
 }
 
@@ -42,7 +43,8 @@ export function scanFields(text: string, delimiter: string): FieldScan {
       end = at + formula.length;
       fields.push(formula);
     } else if (text[at] === '"') {
-      const close = closingQuote(text, at + 1);
+      let close = text.indexOf('"', at + 1);
+      while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
       if (close === -1) return stopped('unclosed-quote', at);
       end = close + 1;
       if (!isFieldEnd(text, end, delimiter)) return stopped('after-quote', end);
@@ -50,7 +52,9 @@ export function scanFields(text: string, delimiter: string): FieldScan {
     } else {
       end = at;
       while (!isFieldEnd(text, end, delimiter)) {
-        if (text[end] === '"') return stopped(strayKind(text.slice(at, end)), end);
+        const before = text[end] === '"' ? text.slice(at, end) : null;
+        if (before !== null && /^\s*=/.test(before)) return stopped('formula', end);
+        if (before !== null) return stopped(before.trim() === '' ? 'blank-before-quote' : 'stray-quote', end);
         end += 1;
       }
       fields.push(text.slice(at, end));
@@ -70,28 +74,17 @@ function formulaAt(text: string, at: number, delimiter: string): string | null {
   return /[\r\n]/.test(formula) || formula.includes(delimiter) ? null : formula;
 }
 
-function strayKind(before: string): FieldFault['kind'] {
-  if (/^\s*=/.test(before)) return 'formula';
-  return before.trim() === '' ? 'blank-before-quote' : 'stray-quote';
-}
-
 function isFieldEnd(text: string, at: number, delimiter: string): boolean {
   return at >= text.length || text[at] === '\n' || text[at] === '\r' || text.startsWith(delimiter, at);
 }
 
-function closingQuote(text: string, from: number): number {
-  let at = text.indexOf('"', from);
-  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at;
-}
-
 export function positionAt({ file, text, line }: Omit<RecordText, 'delimiter'>, offset: number): Position {
   const before = text.slice(0, offset);
-  return { file, line: line + countLines(before), column: offset - lastLineStart(before) + 1 };
-}
-
-function lastLineStart(text: string): number {
-  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+  return {
+    file,
+    line: line + countLines(before),
+    column: offset - Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')),
+  };
 }
 
 export function countLines(text: string): number {
@@ -102,24 +95,9 @@ export function countLines(text: string): number {
 export function syntaxFault(record: RecordText, cut: boolean): Diagnostic | null {
   const fault = scanFields(record.text, record.delimiter).fault;
   if (fault === null || (cut && fault.kind === 'unclosed-quote')) return null;
-  return problem('csv-syntax', FAULTS[fault.kind], { at: positionAt(record, fault.offset), hint: HINTS[fault.kind] });
+  const { message, hint } = FAULTS[fault.kind];
+  return problem('csv-syntax', message, { at: positionAt(record, fault.offset), hint });
 }
-
-const FAULTS = {
-  'stray-quote': 'A quote is inside a value that does not begin with one.',
-  'blank-before-quote': 'A blank is before the quote with which a value begins.',
-  formula: 'A quote is inside a formula of a spreadsheet that does not begin with one.',
-  'after-quote': 'After the closing quote of a value comes something other than the delimiter or the end of the row.',
-  'unclosed-quote': 'A quoted value begins here, and the file ends before its closing quote.',
-} as const satisfies Record<FieldFault['kind'], string>;
-
-const HINTS = {
-  'stray-quote': 'Put the whole value in quotes and write each quote inside it twice: "5"" screen".',
-  'blank-before-quote': 'Remove the blank, or write it inside the quotes: a value begins right behind the delimiter.',
-  formula: 'Put the whole formula in quotes and write each quote inside it twice: "=""07, 40""". Or export its value.',
-  'after-quote': 'Write each quote inside a quoted value twice, and nothing between the last quote and the delimiter.',
-  'unclosed-quote': 'Close the value with a quote. A quote inside a value is written twice.',
-} as const satisfies Record<FieldFault['kind'], string>;
 
 export function laterHeaderHint(line: number): string {
   return `Line ${line} looks like the header: set \`recipients.headerRow: ${line}\`.`;

@@ -8,6 +8,7 @@ import {
   asksForDay,
   type Condition,
   type Days,
+  OPERATORS,
   type Operator,
   type QueryColumn,
   readQuery,
@@ -15,9 +16,6 @@ import {
   type Test,
 } from './query.ts';
 import { shorten, show } from './show.ts';
-
-/** `unreadable`: a cell that the query uses does not match `recipients.columns`, for which the row is refused. */
-type Verdict = 'in' | 'out' | 'unreadable';
 
 export type Segment = ReturnType<typeof createSegment>;
 
@@ -61,7 +59,7 @@ function createSegment(root: Condition, timeZone: string) {
     return true;
   }
 
-  function judge(values: readonly string[]): Verdict {
+  function judge(values: readonly string[]): 'in' | 'out' | 'unreadable' {
     if (!fill(values)) return 'unreadable';
     return test(read) ? 'in' : 'out';
   }
@@ -217,9 +215,18 @@ function explainTest(test: Test, values: readonly string[]): string {
   const { column, operator, operand } = test;
   if (operator === '$ne' || operator === '$nin') return leftOut(column, values);
   if (operator === '$exists') return operand === true ? `${column.name} is empty` : `${is(column, values)}, not empty`;
-  if (asksForDay(test)) return `${is(column, values)}, ${phraseOf(operator, column)} ${daysText(test.operand)}`;
-  const wanted = Array.isArray(operand) ? listOf(column, operand) : value(column, operand as Scalar);
-  return `${is(column, values)}, ${phraseOf(operator, column)} ${wanted}`;
+  const { phrase, datePhrase = phrase } = OPERATORS[operator];
+  const found = `${is(column, values)}, ${column.type === 'date' ? datePhrase : phrase}`;
+  if (asksForDay(test)) {
+    // `2026-11-26 (tomorrow)`, `2026-11-25 to 2026-12-09 (P14D)`
+    const { first, last, written } = test.operand;
+    const days = first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
+    return `${found} ${days}${days === written ? '' : ` (${written})`}`;
+  }
+  const all = [operand].flat() as Scalar[];
+  const more = all.length > MOST_VALUES ? ` or ${all.length - MOST_VALUES} more` : '';
+  const named = all.slice(0, MOST_VALUES).map((one) => value(column, one));
+  return `${found} ${named.join(', ')}${more}`;
 }
 
 function leftOut(column: QueryColumn, values: readonly string[]): string {
@@ -232,45 +239,7 @@ function is(column: QueryColumn, values: readonly string[]): string {
   return `${column.name} is ${column.type === 'string' ? show(cell) : shorten(cell)}`;
 }
 
-const PHRASES = {
-  $eq: 'not',
-  $gt: 'not above',
-  $gte: 'not at least',
-  $lt: 'not below',
-  $lte: 'not at most',
-  $in: 'not one of',
-  $startsWith: 'which does not begin with',
-  $endsWith: 'which does not end with',
-  $contains: 'which does not contain',
-  $on: 'not on',
-  $within: 'not within',
-  $anniversary: 'which has no anniversary on',
-} as const satisfies Partial<Record<Operator, string>>;
-
-const DATE_PHRASES: Partial<Record<Operator, string>> = {
-  $gt: 'not after',
-  $gte: 'not at or after',
-  $lt: 'not before',
-  $lte: 'not at or before',
-};
-
-function phraseOf(operator: Exclude<Operator, '$ne' | '$nin' | '$exists'>, column: QueryColumn): string {
-  return (column.type === 'date' ? DATE_PHRASES[operator] : undefined) ?? PHRASES[operator];
-}
-
-/** `2026-11-26 (tomorrow)`, `2026-11-25 to 2026-12-09 (P14D)` */
-function daysText({ first, last, written }: Days): string {
-  const days = first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
-  return days === written ? days : `${days} (${written})`;
-}
-
 const MOST_VALUES = 5;
-
-function listOf(column: QueryColumn, operands: readonly Scalar[]): string {
-  const named = operands.slice(0, MOST_VALUES).map((operand) => value(column, operand));
-  const more = operands.length - named.length;
-  return more > 0 ? `${named.join(', ')} or ${more} more` : named.join(', ');
-}
 
 function value(column: QueryColumn, operand: Scalar): string {
   if (column.type === 'date')
