@@ -21,10 +21,6 @@ export function checkMediaUrl(found: Findings, pointer: string, value: Json | un
   checkUrl(found, pointer, value, /^https:\/\//i, 'an https address', 'Media must be publicly readable.');
 }
 
-function checkPageUrl(found: Findings, pointer: string, value: Json | undefined): void {
-  checkUrl(found, pointer, value, /^https?:\/\//i, 'a web address', 'Write an address that begins with https://');
-}
-
 function checkUrl(
   found: Findings,
   pointer: string,
@@ -35,15 +31,11 @@ function checkUrl(
 ): void {
   if (typeof value !== 'string') return;
   checkLength(found, pointer, value, MAX_URL);
-  const fault = faultOf(value, scheme, wanted);
-  if (fault !== null) invalid(found, pointer, `${nameOf(pointer)} ${fault}.`, hint);
-}
-
-function faultOf(url: string, scheme: RegExp, wanted: string): string | null {
-  if (!/\S/.test(url)) return 'is empty';
   // URL parsers remove tabs and line breaks, but what is sent still has them.
-  if (SPACE.test(url)) return 'has a space or a control character';
-  return scheme.test(url) && URL.canParse(url) ? null : `is not ${wanted}`;
+  const isOdd = SPACE.test(value) ? 'has a space or a control character' : null;
+  const isOther = scheme.test(value) && URL.canParse(value) ? null : `is not ${wanted}`;
+  const fault = /\S/.test(value) ? (isOdd ?? isOther) : 'is empty';
+  if (fault !== null) invalid(found, pointer, `${nameOf(pointer)} ${fault}.`, hint);
 }
 
 /** Only by its ending: the size of a file is unknown here. */
@@ -137,14 +129,16 @@ function checkId(found: Findings, at: string, button: JsonObject, kind: ButtonKi
   }
 }
 
-type KindCheck = (found: Findings, pointer: string, value: Json | undefined, limits: ButtonLimits) => void;
-
-const CHECKS: Readonly<Record<ButtonKind, KindCheck>> = {
+const CHECKS: Readonly<
+  Record<ButtonKind, (found: Findings, pointer: string, value: Json | undefined, limits: ButtonLimits) => void>
+> = {
   reply(found, pointer, value, { id }) {
     checkFilled(found, pointer, value);
     checkLength(found, pointer, value, id);
   },
-  url: checkPageUrl,
+  url(found, pointer, value) {
+    checkUrl(found, pointer, value, /^https?:\/\//i, 'a web address', 'Write an address that begins with https://');
+  },
   dial(found, pointer, value) {
     if (typeof value !== 'string' || /^\+[1-9]\d{6,14}$/.test(value)) return;
     const hint = 'Write it with + and the country code, without spaces, in quotes: "+442079460000"';

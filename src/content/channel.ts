@@ -16,17 +16,15 @@ export interface ChannelEntry {
   readonly describe: (message: SeenMessage) => Description;
   /** Its names in delivery reports and replies: lower case, letters and digits only, separated by white space. */
   readonly reported: string;
-  readonly init: InitExample;
-}
-
-interface InitExample {
-  /** The choice in its question. */
-  readonly label: string;
-  readonly template: string;
-  /** Lines of YAML for what it has beside the text; empty: none. */
-  readonly yaml: string;
-  /** `sms`: a name where networks accept names, else a number. */
-  readonly sender: 'sms' | 'number' | 'email';
+  readonly init: {
+    /** The choice in its question. */
+    readonly label: string;
+    readonly template: string;
+    /** Lines of YAML for what it has beside the text; empty: none. */
+    readonly yaml: string;
+    /** `sms`: a name where networks accept names, else a number. */
+    readonly sender: 'sms' | 'number' | 'email';
+  };
 }
 
 export const EXAMPLE_TEXT = 'Hello {{first_name}}, your order {{order}} is ready. See you soon!\n';

@@ -16,28 +16,15 @@ export type ContentCheck = (content: JsonObject, text: string | null | undefined
 /** Values that are null are not known yet and cannot be wrong. */
 export type Findings = { readonly channel: string; readonly problems: ContentProblem[] };
 
-export function invalid(found: Findings, pointer: string, message: string, hint?: string): void {
-  add(found, 'content-invalid', 'error', pointer, message, hint);
-}
+const adding =
+  (code: Code, severity: ContentProblem['severity']) =>
+  ({ problems }: Findings, pointer: string, message: string, hint?: string): void => {
+    problems.push({ code, severity, pointer, message, hint });
+  };
 
-export function overLimit(found: Findings, pointer: string, message: string, hint?: string): void {
-  add(found, 'content-limit', 'error', pointer, message, hint);
-}
-
-export function advise(found: Findings, pointer: string, message: string, hint?: string): void {
-  add(found, 'content-advice', 'warning', pointer, message, hint);
-}
-
-function add(
-  { problems }: Findings,
-  code: Code,
-  severity: ContentProblem['severity'],
-  pointer: string,
-  message: string,
-  hint: string | undefined,
-): void {
-  problems.push({ code, severity, pointer, message, hint });
-}
+export const invalid = adding('content-invalid', 'error');
+export const overLimit = adding('content-limit', 'error');
+export const advise = adding('content-advice', 'warning');
 
 /** `max` is in characters. */
 export function checkLength(found: Findings, pointer: string, value: Json | undefined, max: number): void {

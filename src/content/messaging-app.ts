@@ -89,10 +89,7 @@ function checkHeader(found: Findings, header: JsonObject): void {
   adviseMediaType(found, '/header/image', header['image'], 'image');
   adviseMediaType(found, '/header/video', header['video'], 'video');
   if (header['text'] !== undefined) checkLabel(found, '/header/text', header['text'], MESSAGING_APP_LIMITS.headerText);
-  checkFilename(found, header);
-}
-
-function checkFilename(found: Findings, { filename, document }: JsonObject): void {
+  const { filename, document } = header;
   if (filename === undefined) return;
   checkLength(found, '/header/filename', filename, MESSAGING_APP_LIMITS.filename);
   if (document !== undefined) checkFilled(found, '/header/filename', filename);

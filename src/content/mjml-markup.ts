@@ -29,7 +29,10 @@ export function findFlaw(text: string): Flaw | null {
   const open: Tag[] = [];
   let hasBody = false;
   for (const tag of tagsOf(text)) {
-    const flaw = tag.finished ? (tag.end ? closeTag(open, tag) : openTag(open, tag)) : unfinished(tag);
+    if (!tag.finished && tag.name === '!--')
+      return flawAt(tag, 'This comment is not closed.', 'Write --> where it ends.');
+    if (!tag.finished) return flawAt(tag, 'This tag does not end.', 'A quote or a > is missing, here or further on.');
+    const flaw = tag.end ? closeTag(open, tag) : openTag(open, tag);
     if (flaw !== null) return flaw;
     if (tag.name === 'mj-body') hasBody = true;
   }
@@ -124,11 +127,6 @@ function unclosed(tag: Tag): Flaw {
   return flawAt(tag, `<${tag.name}> is not closed.`, hint);
 }
 
-function unfinished(tag: Tag): Flaw {
-  if (tag.name === '!--') return flawAt(tag, 'This comment is not closed.', 'Write --> where it ends.');
-  return flawAt(tag, 'This tag does not end.', 'A quote or a > is missing, here or further on.');
-}
-
 function flawAt(tag: Tag, message: string, hint?: string): Flaw {
   return { at: tag.at, length: tag.name.length + (tag.end ? 2 : 1), message, hint };
 }
@@ -140,16 +138,17 @@ export function flattenValues(text: string, quote: string): string {
   for (const { at, length } of tagsOf(text)) {
     parts.push(text.slice(done, at));
     const tag = text.slice(at, at + length);
-    parts.push(tag.replace(/"[^"]*"|'[^']*'/g, (value) => flatten(value, quote)));
+    const flat = tag.replace(/"[^"]*"|'[^']*'/g, (value) => {
+      const inner = value
+        .slice(1, -1)
+        .replace(/[\n\r\t]/g, ' ')
+        .replaceAll('"', quote);
+      return value.charAt(0) + inner + value.charAt(0);
+    });
+    parts.push(flat);
     done = at + length;
   }
   return parts.join('') + text.slice(done);
-}
-
-function flatten(value: string, quote: string): string {
-  const inner = value.slice(1, -1);
-  if (!/[\n\r\t"]/.test(inner)) return value;
-  return value.charAt(0) + inner.replace(/[\n\r\t]/g, ' ').replaceAll('"', quote) + value.charAt(0);
 }
 
 /** Without those in comments. A tag that does not end is the last. */

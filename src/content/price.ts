@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import type { CsvError, Info } from 'csv-parse/sync';
-import { type Code, type Diagnostic, type Position, problem, warning } from '../errors.ts';
+import type { Info } from 'csv-parse/sync';
+import { type Code, type Diagnostic, problem, warning } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { parseMicros } from '../util/units.ts';
@@ -89,16 +89,11 @@ function parseCsv(text: string, file: string, diagnostics: Diagnostic[]): readon
     if (!(error instanceof CsvError)) throw error;
     diagnostics.push(
       problem('csv-syntax', `The price list is not well-formed CSV: ${error.message}`, {
-        at: syntaxPlace(error, file),
+        at: { file, ...(typeof error['lines'] === 'number' && { line: error['lines'] }) },
       }),
     );
     return [];
   }
-}
-
-function syntaxPlace(error: CsvError, file: string): Position {
-  const line: unknown = error['lines'];
-  return typeof line === 'number' ? { file, line } : { file };
 }
 
 function readHeader(header: Parsed, file: string, diagnostics: Diagnostic[]): ReadonlyMap<Column, number> | null {
@@ -144,7 +139,9 @@ function collect(
     const key = `${row.country}/${row.channel}`;
     const earlier = lineOf.get(key);
     if (earlier !== undefined) {
-      complain('invalid-value', `${describe(row)} has a price in line ${earlier} already.`, line);
+      const where = row.country === '*' ? 'Every other country' : row.country;
+      const by = row.channel === '*' ? '' : ` by ${row.channel}`;
+      complain('invalid-value', `${where}${by} has a price in line ${earlier} already.`, line);
     } else if (row.currency !== '' && currency !== null && row.currency !== currency) {
       complain('invalid-value', `The price is in ${row.currency}, those before it in ${currency}.`, line, {
         hint: 'A price list has one currency: convert the prices, or keep two lists.',
@@ -197,11 +194,6 @@ function isCountry(code: string): boolean {
 
 /** Codes that Unicode knows beside the countries: unions, the unknown region. */
 const GROUPINGS = ['EU', 'EZ', 'QO', 'UN', 'ZZ'];
-
-function describe(row: PriceRow): string {
-  const country = row.country === '*' ? 'Every other country' : row.country;
-  return row.channel === '*' ? country : `${country} by ${row.channel}`;
-}
 
 /** csv-parse, loaded when the first record needs it (6 ms): in most lists none has a quote. */
 const csvParse = onDemand(() => createRequire(import.meta.url)('csv-parse/sync') as typeof import('csv-parse/sync'));

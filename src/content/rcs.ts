@@ -74,7 +74,11 @@ function checkCard(found: Findings, at: string, card: JsonObject, inCarousel: bo
   }
   checkLength(found, `${at}/title`, title, RCS_LIMITS.cardTitle);
   checkLength(found, `${at}/description`, description, RCS_LIMITS.cardDescription);
-  if (media !== undefined) checkMedia(found, `${at}/media`, mappingOf(media), inCarousel);
+  const { url, thumbnail, height } = mappingOf(media);
+  if (media !== undefined) checkMediaUrl(found, `${at}/media/url`, url);
+  if (media !== undefined) checkMediaUrl(found, `${at}/media/thumbnail`, thumbnail);
+  if (inCarousel && height === 'tall')
+    invalid(found, `${at}/media/height`, 'Images of a carousel cannot be tall.', 'Write medium or short.');
   const suggestions = mappingsOf(buttons);
   checkCount(found, `${at}/buttons`, suggestions.length, RCS_LIMITS.cardButtons, 'buttons on a card');
   checkButtons(found, `${at}/buttons`, suggestions, BUTTONS);
@@ -82,13 +86,6 @@ function checkCard(found: Findings, at: string, card: JsonObject, inCarousel: bo
 
 function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && !/\S/.test(value));
-}
-
-function checkMedia(found: Findings, at: string, media: JsonObject, inCarousel: boolean): void {
-  checkMediaUrl(found, `${at}/url`, media['url']);
-  checkMediaUrl(found, `${at}/thumbnail`, media['thumbnail']);
-  if (!inCarousel || media['height'] !== 'tall') return;
-  invalid(found, `${at}/height`, 'Images of a carousel cannot be tall.', 'Write medium or short.');
 }
 
 /** In UTF-8, without names and nesting of the provider's request. */

@@ -6,12 +6,13 @@ import { mappingOf, mappingsOf, shownText } from './check-values.ts';
 export function describeRich({ text, content }: SeenMessage): Description {
   const card = content['card'] === undefined ? [] : [mappingOf(content['card'])];
   const cards = [...card, ...mappingsOf(content['cards'])];
+  const buttons = mappingsOf(content['buttons']).map(buttonOf);
   const elements: readonly MessageElement[] = [
     ...headerOf(mappingOf(content['header'])),
     ...(text === null ? [] : [{ kind: 'text', text } as const]),
     ...filled('footer', content['footer']),
     ...cards.map(cardOf),
-    ...buttonsIn(content['buttons']),
+    ...(buttons.length === 0 ? [] : [{ kind: 'buttons', buttons } as const]),
     ...listOf(mappingOf(content['list'])),
   ];
   return { on: 'phone', elements };
@@ -49,11 +50,6 @@ function cardOf({ title, description, media: picture, buttons }: JsonObject): Ca
 }
 
 const VIDEO = /\.(?:mp4|m4v|3gp|webm|mpe?g|mov)(?:[?#]|$)/i;
-
-function buttonsIn(written: Json | undefined): readonly MessageElement[] {
-  const buttons = mappingsOf(written).map(buttonOf);
-  return buttons.length === 0 ? [] : [{ kind: 'buttons', buttons }];
-}
 
 function buttonOf(button: JsonObject): ButtonElement {
   const kind = kindOf(button);

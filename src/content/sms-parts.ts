@@ -27,31 +27,18 @@ const EXTENSION = '\f^{}\\[~]|€';
 /** Highest UTF-16 unit in the two tables, the euro sign: beyond it nothing is GSM. */
 export const LAST_GSM_UNIT = 0x20ac;
 /** 1, 2 (escape and character), or 0 for no GSM-7 character; up to `LAST_GSM_UNIT`. Counting is one load each. */
-export const SEPTETS: Uint8Array = septetTable();
-
-function septetTable(): Uint8Array {
-  const table = new Uint8Array(LAST_GSM_UNIT + 1);
-  for (let i = 0; i < BASIC.length; i++) if (i !== ESCAPE) table[BASIC.charCodeAt(i)] = 1;
-  for (let i = 0; i < EXTENSION.length; i++) table[EXTENSION.charCodeAt(i)] = 2;
-  return table;
-}
+export const SEPTETS = new Uint8Array(LAST_GSM_UNIT + 1);
+for (let i = 0; i < BASIC.length; i++) if (i !== ESCAPE) SEPTETS[BASIC.charCodeAt(i)] = 1;
+for (let i = 0; i < EXTENSION.length; i++) SEPTETS[EXTENSION.charCodeAt(i)] = 2;
 
 export const GSM_CHARACTERS: string = BASIC.replace('\u001b', '') + EXTENSION;
 
-type Encoding = SmsFacts['encoding'];
-
-interface PartSize {
-  /** Units of a message that fits into one part. */
-  readonly single: number;
-  /** Units of each part of a longer one, less the header that joins them. */
-  readonly joined: number;
-}
-
 /** A part has 140 octets, 6 of them for an 8-bit reference. With a 16-bit reference, joined parts hold 152 and 66. */
-export const PART_SIZES: Readonly<Record<Encoding, PartSize>> = {
+export const PART_SIZES = {
+  /** `single`: units of a message that fits into one part; `joined`: of each part of a longer one, without the header. */
   'GSM-7': { single: 160, joined: 153 },
   'UCS-2': { single: 70, joined: 67 },
-};
+} as const satisfies Readonly<Record<SmsFacts['encoding'], object>>;
 
 /** The header that joins parts has one octet for their number. */
 export const MAX_SMS_PARTS = 255;
@@ -68,12 +55,16 @@ export function isGsm(text: string): boolean {
  */
 export function smsFacts(text: string, characterSet: CharacterSet): SmsFacts {
   const septets = characterSet === 'unicode' ? -1 : gsmSeptets(text);
-  if (septets < 0) return { encoding: 'UCS-2', parts: ucsParts(text), units: text.length };
+  if (septets < 0) {
+    const { single, joined } = PART_SIZES['UCS-2'];
+    const parts = text.length <= single ? 1 : countParts(text, joined, ucsCut);
+    return { encoding: 'UCS-2', parts, units: text.length };
+  }
   return { encoding: 'GSM-7', parts: gsmParts(text, septets), units: septets };
 }
 
 /** In order; together they are the text. For GSM-7, `isGsm` must be true of the text. */
-export function smsParts(text: string, encoding: Encoding): readonly string[] {
+export function smsParts(text: string, encoding: SmsFacts['encoding']): readonly string[] {
   const { single, joined } = PART_SIZES[encoding];
   const cut = encoding === 'GSM-7' ? gsmCut : ucsCut;
   if (cut(text, 0, single) === text.length) return [text];
@@ -107,11 +98,6 @@ function gsmParts(text: string, septets: number): number {
   return countParts(text, joined, gsmCut);
 }
 
-function ucsParts(text: string): number {
-  const { single, joined } = PART_SIZES['UCS-2'];
-  return text.length <= single ? 1 : countParts(text, joined, ucsCut);
-}
-
 function countParts(text: string, size: number, cut: (text: string, from: number, size: number) => number): number {
   let parts = 0;
   for (let at = 0; at < text.length; parts++) at = cut(text, at, size);
@@ -131,13 +117,6 @@ function gsmCut(text: string, from: number, size: number): number {
 function ucsCut(text: string, from: number, size: number): number {
   const end = from + size;
   if (end >= text.length) return text.length;
-  return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+  const [before, after] = [text.charCodeAt(end - 1), text.charCodeAt(end)];
+  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff ? end - 1 : end;
 }

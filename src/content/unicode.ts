@@ -18,7 +18,8 @@ export function unicodeCauses(text: string): readonly UnicodeCause[] {
   let lineStart = 0;
   for (let i = 0; i < text.length; i++) {
     const codePoint = text.codePointAt(i) ?? 0;
-    if (!isGsmCodePoint(codePoint) && !causes.has(codePoint)) {
+    const isGsm = codePoint <= LAST_GSM_UNIT && SEPTETS[codePoint] !== 0;
+    if (!isGsm && !causes.has(codePoint)) {
       causes.set(codePoint, { character: String.fromCodePoint(codePoint), codePoint, line, column: i - lineStart + 1 });
     }
     if (codePoint > 0xffff) i++;
@@ -28,10 +29,6 @@ export function unicodeCauses(text: string): readonly UnicodeCause[] {
     }
   }
   return [...causes.values()];
-}
-
-function isGsmCodePoint(codePoint: number): boolean {
-  return codePoint <= LAST_GSM_UNIT && SEPTETS[codePoint] !== 0;
 }
 
 const LF = 0x0a;

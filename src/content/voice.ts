@@ -19,7 +19,11 @@ const checkVoice: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'voice', problems: [] };
   checkLanguage(found, content['language']);
   checkFilled(found, '/voice', content['voice']);
-  checkRepeat(found, content['repeat']);
+  const { repeat = null } = content;
+  const { min, max } = VOICE_LIMITS.repeat;
+  const isCount = typeof repeat === 'number' && Number.isInteger(repeat) && repeat >= min && repeat <= max;
+  if (repeat !== null && !isCount)
+    invalid(found, '/repeat', `"repeat" is ${JSON.stringify(repeat)}; a text is spoken ${min} to ${max} times.`);
   if (text !== null) checkSpoken(found, text ?? '');
   return found.problems;
 };
@@ -57,13 +61,6 @@ function isLanguageTag(tag: string): boolean {
   }
 }
 
-function checkRepeat(found: Findings, repeat: Json | undefined): void {
-  if (repeat === undefined || repeat === null) return;
-  const { min, max } = VOICE_LIMITS.repeat;
-  if (typeof repeat === 'number' && Number.isInteger(repeat) && repeat >= min && repeat <= max) return;
-  invalid(found, '/repeat', `"repeat" is ${JSON.stringify(repeat)}; a text is spoken ${min} to ${max} times.`);
-}
-
 function checkSpoken(found: Findings, text: string): void {
   if (!/[\p{L}\p{N}]/u.test(text)) {
     invalid(found, '/text', 'The text has nothing that can be spoken.', 'Give it a text in every row.');
@@ -76,13 +73,11 @@ function checkSpoken(found: Findings, text: string): void {
   }
   for (const { pattern, what, hint } of unspeakable()) {
     const hit = pattern.exec(text)?.[0];
-    if (hit !== undefined) advise(found, '/text', `The text has ${what} (${shown(hit)}).`, hint);
+    if (hit === undefined) continue;
+    const cut = hit.length > 40 ? `${hit.slice(0, 40).toWellFormed()}...` : hit;
+    const shown = /^[\p{C}\p{Z}]/u.test(hit) ? codePointOf(hit) : cut;
+    advise(found, '/text', `The text has ${what} (${shown}).`, hint);
   }
-}
-
-function shown(hit: string): string {
-  if (/^[\p{C}\p{Z}]/u.test(hit)) return codePointOf(hit);
-  return hit.length > 40 ? `${hit.slice(0, 40).toWellFormed()}...` : hit;
 }
 
 /** Made with the first voice message: a pattern with classes of Unicode takes 0.1 ms to make. */
