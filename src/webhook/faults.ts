@@ -31,8 +31,15 @@ export function causeOf(fault: Fault, state: DeliveryState, own: OwnCodes): Deli
   const words = text === null ? codes : [...codes, foldName(text)];
   for (const [cause, known] of own) if (words.some((word) => known.has(word))) return cause;
   for (const [cause, known] of CODES) if (codes.some((code) => known.has(code))) return cause;
-  const sentences = [text, ...fault.names].filter((one) => one !== null).map(spaced);
-  if (sentences.some(saysOptedOut)) return 'opted-out';
+  // `USER_OPTED_OUT` and `UserOptedOut` as sentences in small letters, of a length that costs no time.
+  const sentences = [text, ...fault.names].flatMap((one) => {
+    const short = one?.slice(0, 500) ?? '';
+    // Only names are split: in a sentence, WhatsApp is one word.
+    const parts = short.includes(' ') ? short : short.replace(/([a-z])([A-Z])/g, '$1 $2');
+    return one === null ? [] : [parts.replace(/[\s_-]+/g, ' ').toLowerCase()];
+  });
+  if (sentences.some((one) => OPTED_OUT.test(one) && !NOT_OPTED_OUT.test(one))) return 'opted-out';
+  if (sentences.some((one) => LISTED.test(one) && !ABOUT_US.test(one))) return 'opted-out';
   if (sentences.some((one) => UNSUPPORTED.test(one) && !ABOUT_CONTENT.test(one))) return 'unsupported-channel';
   if (sentences.some((one) => GONE.test(one))) return 'gone';
   // A refusal by the provider is different: it says nothing of the address.
@@ -50,19 +57,6 @@ const CODES: OwnCodes = [
 
 function foldedSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/).map(foldName));
-}
-
-/** `USER_OPTED_OUT` and `UserOptedOut` as a sentence in small letters, of a length that costs no time. */
-function spaced(text: string): string {
-  const short = text.slice(0, 500);
-  // Only names are split: in a sentence, WhatsApp is one word.
-  const parts = short.includes(' ') ? short : short.replace(/([a-z])([A-Z])/g, '$1 $2');
-  return parts.replace(/[\s_-]+/g, ' ').toLowerCase();
-}
-
-function saysOptedOut(sentence: string): boolean {
-  if (OPTED_OUT.test(sentence) && !NOT_OPTED_OUT.test(sentence)) return true;
-  return LISTED.test(sentence) && !ABOUT_US.test(sentence);
 }
 
 const OPTED_OUT =

@@ -1,6 +1,6 @@
 import type { EventField, EventMapping } from '../model.ts';
 import { foldName } from '../util/fold.ts';
-import { follow, isIndex, type Pointer, parsePointer } from '../util/json.ts';
+import { follow, isIndex, isMapping, type Pointer, parsePointer } from '../util/json.ts';
 import { wordTable } from '../util/word-table.ts';
 import table from './event-fields.json' with { type: 'json' };
 
@@ -206,22 +206,16 @@ function walk(value: unknown, node: Node, level: Level): void {
     const child = namedChild(node, name);
     if (child === null) continue;
     const i = nodes.indexOf(child);
+    const other = names[i] ?? '';
     if (i === -1) {
       nodes.push(child);
       names.push(name);
-    } else if (comesFirst(name, names[i] ?? '', child)) {
-      names[i] = name;
-    }
+    } else if (name === child.name || (other !== child.name && name < other)) names[i] = name;
   }
   for (let i = 0; i < nodes.length; i++) {
     const child = nodes[i];
     if (child !== undefined) walk((value as Readonly<Record<string, unknown>>)[names[i] ?? ''], child, level);
   }
-}
-
-function comesFirst(name: string, other: string, { name: usual }: Node): boolean {
-  if (name === usual || other === usual) return name === usual;
-  return name < other;
 }
 
 function namedChild(node: Node, name: string): Node | null {
@@ -260,16 +254,10 @@ export function spelled(value: unknown, pointer: Pointer): Pointer {
   const names: string[] = [];
   let at = value;
   for (const name of pointer) {
-    const own = Array.isArray(at) || typeof at !== 'object' || at === null ? name : ownName(at, name);
+    const keys = isMapping(at) && !Object.hasOwn(at, name) ? Object.keys(at).sort() : [];
+    const own = keys.find((key) => foldName(key) === foldName(name)) ?? name;
     names.push(own);
     at = follow(at, [own]);
   }
   return names;
-}
-
-function ownName(value: object, name: string): string {
-  if (Object.hasOwn(value, name)) return name;
-  const folded = foldName(name);
-  const alike = Object.keys(value).filter((key) => foldName(key) === folded);
-  return alike.sort()[0] ?? name;
 }

@@ -27,7 +27,10 @@ export function namingOf(
   let state: Naming['state'] = null;
   const look = (word: string | null, at: Level, pointer: Pointer): void => {
     if (word === null) return;
-    direction ??= directionOf(word);
+    const parts = word.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
+    // Messages to us, or the state of our messages; a name that means neither, or both, does not count.
+    const isInbound = INBOUND.test(parts);
+    if (isInbound !== OUTBOUND.test(parts)) direction ??= isInbound ? 'inbound' : 'outbound';
     const known = state === null ? stateOf(word, own) : null;
     if (known === null || known === 'unknown') return;
     state = { state: known, word };
@@ -38,13 +41,6 @@ export function namingOf(
     look(at.name, at, []);
   }
   return { direction, state };
-}
-
-/** Whether a name is about messages to us, or about the state of our messages; null for neither, and for both. */
-function directionOf(word: string): Direction | null {
-  const parts = word.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
-  const inbound = INBOUND.test(parts);
-  return inbound === OUTBOUND.test(parts) ? null : inbound ? 'inbound' : 'outbound';
 }
 
 const INBOUND =

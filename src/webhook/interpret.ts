@@ -82,9 +82,12 @@ export function createInterpreter(
     let toRead = 0;
     for (const [i, document] of documents.entries()) {
       const at = documents.length === 1 ? [] : [String(i)];
-      const levels = eventsIn(document, reading.fields, maxEvents, at);
-      if (levels === null) return tooMany(form, maxEvents);
-      for (const level of levels) {
+      const search: Search = { fields: reading.fields, found: [], most: maxEvents, entries: 0 };
+      // Events, each in its envelope: entries of its arrays, a wrapped object, else the document.
+      collect(openLevel(document, reading.fields, { parent: null, pointer: at, name: null }), 0, search);
+      const isTooLong = search.found.length > maxEvents || search.entries > maxEvents * ENTRIES_PER_EVENT;
+      if (isTooLong) return tooMany(form, maxEvents);
+      for (const level of search.found) {
         // No entry makes more than one event, and each costs time.
         toRead += countOf(level);
         if (toRead > maxEvents) return tooMany(form, maxEvents);
@@ -199,13 +202,6 @@ const MAX_LEVELS = 8;
 
 /** Entries read for each event that a body may have: nested arrays have more entries than events. */
 const ENTRIES_PER_EVENT = 4;
-
-/** Events, each in its envelope: entries of its arrays, a wrapped object, else the document. Null: more than `most`. */
-function eventsIn(document: unknown, fields: CompiledFields, most: number, at: Pointer = []): Level[] | null {
-  const search: Search = { fields, found: [], most, entries: 0 };
-  collect(openLevel(document, fields, { parent: null, pointer: at, name: null }), 0, search);
-  return search.found.length > most || search.entries > most * ENTRIES_PER_EVENT ? null : search.found;
-}
 
 interface Search {
   readonly fields: CompiledFields;

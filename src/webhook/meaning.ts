@@ -1,4 +1,5 @@
 import type { ReplyMeaning, ReplyRules } from '../model.ts';
+import SAME from '../util/letters.json' with { type: 'json' };
 import { onDemand } from '../util/on-demand.ts';
 import { wordTable } from '../util/word-table.ts';
 import lines from './words.json' with { type: 'json' };
@@ -87,21 +88,7 @@ const UNSEEN = /\p{Cf}|\u{34f}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0100
 const ACCENTS = /[\u{300}-\u{36f}\u{591}-\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6ed}]/gu;
 
 /** Letters that Unicode does not treat as accented ones, and two ways to write one letter. */
-const SPELLED: Readonly<Record<string, string>> = {
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  ø: 'o',
-  æ: 'ae',
-  œ: 'oe',
-  þ: 'th',
-  ħ: 'h',
-  ς: 'σ',
-  ى: 'ي',
-  ی: 'ي',
-  ک: 'ك',
-  ة: 'ه',
-};
+const SPELLED: Readonly<Record<string, string>> = { ...SAME, ى: 'ي', ی: 'ي', ک: 'ك', ة: 'ه' };
 const SPELLINGS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'gu');
 
 /**

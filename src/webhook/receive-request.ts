@@ -24,7 +24,7 @@ export interface Source {
   readonly interpret: Interpret;
   /** By secret. */
   readonly ids: readonly SeenIds[];
-  readonly group: Group;
+  readonly group: ReturnType<typeof createGroup>;
 }
 
 export interface ReceiverContext {
@@ -171,9 +171,6 @@ export function refuse(
 
 /** Holds events of an environment durably; when it throws or rejects, none of them is held. */
 export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
-
-/** Collects the events of requests that come in together, so that they share one commit. */
-type Group = ReturnType<typeof createGroup>;
 
 interface Waiting {
   readonly events: readonly WebhookEvent[];

@@ -138,8 +138,8 @@ const LONGEST_FINISH_MS = 10_000;
  * Paths that take POST or GET, each for an environment. No CORS header, no body. With the scheme `path`, the secret
  * follows.
  */
-function createListener(paths: ReadonlyMap<string, Source>, context: ReceiverContext): AsyncListener {
-  return async (incoming, outgoing) => {
+function createListener(paths: ReadonlyMap<string, Source>, context: ReceiverContext) {
+  return async (...[incoming, outgoing]: Parameters<RequestListener>): Promise<void> => {
     const { method, url = '', headers } = incoming;
     const no = (status: number, reason: string, more: { readonly [name: string]: string } = {}): void => {
       context.log.refused(status, reason);
@@ -151,7 +151,8 @@ function createListener(paths: ReadonlyMap<string, Source>, context: ReceiverCon
     const [own, above] = [paths.get(path), paths.get(parent)];
     const source = own ?? (above?.scheme.kind === 'path' ? above : undefined);
     if (source === undefined) return no(404, 'another path');
-    const methods = methodsOf(source);
+    const isAsked = source.verifyToken !== undefined && !source.methods.includes('GET');
+    const methods = isAsked ? ['GET', ...source.methods] : source.methods;
     if (!methods.some((one) => one === method)) {
       return no(405, `another method than ${methods.join(', ')}`, { Allow: methods.join(', ') });
     }
@@ -163,10 +164,4 @@ function createListener(paths: ReadonlyMap<string, Source>, context: ReceiverCon
       no(500, `a bug: ${asError(error).name}`);
     }
   };
-}
-
-type AsyncListener = (...request: Parameters<RequestListener>) => Promise<void>;
-
-function methodsOf({ methods, verifyToken }: Source): readonly ReportMethod[] {
-  return verifyToken === undefined || methods.includes('GET') ? methods : ['GET', ...methods];
 }

@@ -79,12 +79,9 @@ function weakness(counted: string, secret: string): SecretFault | null {
 function bitsOf(secret: string): number {
   if (isMonotonous(secret)) return 0;
   const signs = secret.replace(/[^A-Za-z0-9]/g, '');
-  const alphabet = /^\d*$/.test(signs) ? 10 : /^(?:[\da-f]*|[\dA-F]*)$/.test(signs) ? 16 : lettersOf(signs);
+  const any = (/\d/.test(signs) ? 10 : 0) + (/[a-z]/.test(signs) ? 26 : 0) + (/[A-Z]/.test(signs) ? 26 : 0);
+  const alphabet = /^\d*$/.test(signs) ? 10 : /^(?:[\da-f]*|[\dA-F]*)$/.test(signs) ? 16 : any;
   return signs.length * Math.log2(alphabet);
-}
-
-function lettersOf(signs: string): number {
-  return (/\d/.test(signs) ? 10 : 0) + (/[a-z]/.test(signs) ? 26 : 0) + (/[A-Z]/.test(signs) ? 26 : 0);
 }
 
 /** Fewer than eight different characters: `aaaa...`, `12341234...`. */

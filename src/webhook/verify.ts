@@ -71,16 +71,6 @@ const WRONG_SIGNATURE = {
   reason: 'the signature fits no secret of `webhook.secrets` (`handbill help webhooks`)',
 } as const;
 
-/** Either way. */
-function isWithin(timeMs: number, nowMs: number, toleranceMs: number): boolean {
-  return Math.abs(nowMs - timeMs) <= toleranceMs;
-}
-
-/** Unix seconds (with a fraction or without), milliseconds, or ISO 8601; null for anything else. */
-function timestampMs(text: string): number | null {
-  return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? unixMs(Number(text)) : instantMs(text);
-}
-
 /**
  * Standard Webhooks, version v1, as a signature
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md). Signatures of other
@@ -115,8 +105,12 @@ const MOST_SIGNATURES = 20;
 function signatureVerifier(scheme: SignatureScheme, isGenuine: Check): Verifier {
   const { encoding, prefix, signed, toleranceMs } = scheme;
   const parts = signed.split(/(\{(?:body|form|url|timestamp|id)\})/);
-  const between = betweenContentAndId(signed);
-  const coversContent = /\{(?:body|form)\}/.test(signed);
+  const [content, idAt] = [signed.search(/\{(?:body|form)\}/), signed.indexOf('{id}')];
+  // Null: the content is not before the id. A time has a fixed form, whose characters do not separate it from an id.
+  const between =
+    content === -1 || idAt < content
+      ? null
+      : signed.slice(content + '{body}'.length, idAt).replaceAll('{timestamp}', '');
   return (proof, nowMs) => {
     const { body } = proof;
     if (scheme.kind === 'url-form' && body.length > 0 && !isForm(body.toString('latin1'))) return NO_FORM;
@@ -128,9 +122,10 @@ function signatureVerifier(scheme: SignatureScheme, isGenuine: Check): Verifier 
     if (signatures.length === 0) return NOT_SIGNED;
     if (scheme.idHeader !== null && id === null) return NOT_SIGNED;
     if (scheme.timestampHeader !== null) {
-      const timeMs = timestamp === null ? null : timestampMs(timestamp);
+      const isUnix = /^\d{1,15}(?:\.\d{1,9})?$/.test(timestamp ?? '');
+      const timeMs = isUnix ? unixMs(Number(timestamp)) : instantMs(timestamp ?? '');
       if (timeMs === null) return NOT_SIGNED;
-      if (!isWithin(timeMs, nowMs, toleranceMs)) return OUT_OF_TIME;
+      if (Math.abs(nowMs - timeMs) > toleranceMs) return OUT_OF_TIME;
     }
     if (between !== null && id !== null) {
       if (!PLAIN_ID.test(id)) return NO_PLAIN_ID;
@@ -149,7 +144,7 @@ function signatureVerifier(scheme: SignatureScheme, isGenuine: Check): Verifier 
     );
     if (!isGenuine(text, signatures)) return WRONG_SIGNATURE;
     // Where time and id are all that is signed, nothing parts them: another cut of the two must not be another id.
-    return { verified: true, id: coversContent ? id : text.toString('latin1') };
+    return { verified: true, id: content !== -1 ? id : text.toString('latin1') };
   };
 }
 
@@ -243,7 +238,11 @@ function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Verifier {
     let isLate = false;
     for (const check of await Promise.allSettled(checks)) {
       if (check.status === 'fulfilled') claims ??= check.value.payload;
-      else isLate ||= check.reason instanceof errors.JWTExpired || isTooEarly(check.reason);
+      else {
+        // `nbf` or `iat` is ahead of the clock: the signature was checked before.
+        const claim = check.reason instanceof Error && 'claim' in check.reason ? check.reason.claim : null;
+        isLate ||= check.reason instanceof errors.JWTExpired || claim === 'nbf' || claim === 'iat';
+      }
     }
     if (claims === null) return isLate ? OUT_OF_TIME : WRONG_SIGNATURE;
     const holds = (name: string, content: string | Buffer): boolean =>
@@ -253,20 +252,6 @@ function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Verifier {
     if (!isBody || !isUrl) return WRONG_SIGNATURE;
     return { verified: true, id: idOf(claims['jti']) };
   };
-}
-
-/** `nbf` or `iat` is ahead of the clock: the signature was checked before. */
-function isTooEarly(error: unknown): boolean {
-  const claim = error instanceof Error && 'claim' in error ? error.claim : null;
-  return claim === 'nbf' || claim === 'iat';
-}
-
-/** The separator between the end of the content and the beginning of the id; null if the content is not before it. */
-function betweenContentAndId(signed: string): string | null {
-  const [content, id] = [signed.search(/\{(?:body|form)\}/), signed.indexOf('{id}')];
-  if (content === -1 || id < content) return null;
-  // A time has a fixed form, whose characters do not separate it from an id.
-  return signed.slice(content + '{body}'.length, id).replaceAll('{timestamp}', '');
 }
 
 const PLAIN_ID = /^[A-Za-z0-9_-]+$/;
