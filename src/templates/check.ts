@@ -205,10 +205,6 @@ function nameOf(statement: PartialStatement, place: Place): string | null {
   if (name.type === 'PathExpression' && name.data) {
     return notAllowed(place, name.loc, `"${name.original}" is not available.`);
   }
-  return writtenName(name, place);
-}
-
-function writtenName(name: Exclude<Expression, { type: 'SubExpression' }>, place: Place): string {
   if (name.type === 'PathExpression') return name.original;
   return name.type === 'StringLiteral' ? name.value : slice(place.located, name.loc);
 }

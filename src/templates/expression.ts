@@ -50,7 +50,10 @@ const SWITCHED_OFF: ReadonlySet<string> = new Set(['lookup', 'log', 'each', 'wit
 
 /** In `{{...}}` or in parentheses. Null when something is wrong; it is reported. */
 export function checkHelper(call: Call, place: Place): Checked | null {
-  const name = nameOf(call.path, place);
+  const { path } = call;
+  const isSimple = path.type === 'PathExpression' && !path.data && path.depth === 0 && path.parts.length === 1;
+  // Null: not a simple name.
+  const name = isSimple && slice(place.located, path.loc) === path.parts[0] ? path.parts[0] : null;
   const signature = name === null ? undefined : SIGNATURES.get(name);
   if (name === null || signature === undefined) return noSuchHelper(name, call, place);
   if (isSpacedColumn(call.params, place)) return null;
@@ -72,13 +75,6 @@ function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: 
   const [name] = column.parts;
   const comparison = { column: name, text: literal.value, place: where };
   place.state.comparisons.set(JSON.stringify([where.at, name, literal.value]), comparison);
-}
-
-/** Null: not a simple name. */
-function nameOf(path: Expression, place: Place): string | null {
-  if (path.type !== 'PathExpression' || path.data || path.depth > 0 || path.parts.length !== 1) return null;
-  const [name = ''] = path.parts;
-  return slice(place.located, path.loc) === name ? name : null;
 }
 
 function noSuchHelper(name: string | null, call: Call, place: Place): null {
@@ -123,7 +119,8 @@ function checkArguments(name: string, signature: Signature, call: Call, place: P
   });
   const named = checkNamed(name, signature, call.hash?.pairs ?? [], place);
   if (named === null || !positional.every((p) => p !== null)) return null;
-  return { positional, named, label: labelOf(positional[0]) };
+  const [column] = positional.slice(0, 1).flatMap(columnsIn);
+  return { positional, named, label: column === undefined ? '' : ` in the column ${JSON.stringify(column)}` };
 }
 
 function checkNamed(
@@ -180,9 +177,4 @@ function lower(name: string, signature: Signature, checked: CheckedCall, place: 
   if (needs(fallback).length === 0) return callOf(name, params);
   const columns = [...new Set([...columnsIn(value), ...columnsIn(fallback)])].map((c) => JSON.stringify(c));
   return callOf(OWN_HELPERS.defaultOrRefuse, [value, fallback, textLiteral(columns.join(', '))]);
-}
-
-function labelOf(value: OutExpression | undefined): string {
-  const [column] = value === undefined ? [] : columnsIn(value);
-  return column === undefined ? '' : ` in the column ${JSON.stringify(column)}`;
 }

@@ -29,15 +29,15 @@ export function resolvePath(path: PathExpression, place: Place): Resolved | null
   if (path.parts.length === 0) {
     return notAllowed(place, path.loc, `"${path.original}" means the whole row, which is not available.`);
   }
-  const name = path.parts.length === 1 ? unbracketed(path.parts[0] ?? '', place) : null;
-  return name === null ? dotted(path, place) : resolveName(name, path.loc, place);
+  const [part = '', ...inner] = path.parts;
+  if (inner.length > 0) return dotted(path, place);
+  // In brackets a name may run over a line end, as in the header of a spreadsheet; Handlebars leaves it to us.
+  const bare = isKnown(part, place) ? part : compared(/^\[(.*\n.*)\]$/s.exec(part)?.[1] ?? part);
+  return resolveName(isKnown(bare, place) ? bare : part, path.loc, place);
 }
 
-/** In brackets a name may run over a line end, as in the header of a spreadsheet; Handlebars leaves it to us. */
-function unbracketed(part: string, place: Place): string {
-  if (isKnown(part, place)) return part;
-  const name = compared(/^\[(.*\n.*)\]$/s.exec(part)?.[1] ?? part);
-  return isKnown(name, place) ? name : part;
+function namesAt({ scope, state }: Place): readonly string[] {
+  return [...scope.keys(), ...state.columns];
 }
 
 function isKnown(name: string, place: Place): boolean {
@@ -66,7 +66,7 @@ function dotted(path: PathExpression, place: Place): null {
   const message = `No column is called "${path.original}".`;
   const hint = isKnown(first, place)
     ? `"${first}" is a column, and a column has no parts.`
-    : suggestion(path.original, place);
+    : didYouMean(path.original, namesAt(place)).hint;
   return reportAt(place, path.loc, 'unknown-name', message, hint);
 }
 
@@ -77,24 +77,11 @@ function bracketsNeeded(name: string, loc: Loc, place: Place): null {
 
 function unknownHint(name: string, place: Place): string | undefined {
   if (/[\u2018\u2019\u201c\u201d]/.test(name)) return 'Put a text in straight quotes: "text".';
-  const near = suggestion(name, place);
+  const near = didYouMean(name, namesAt(place)).hint;
   if (near !== undefined) return near;
   const partial = place.within.at(-1);
   if (partial !== undefined) return `Give it where the partial is included: {{> ${partial} ${columnName(name)}=...}}.`;
   return undefined;
-}
-
-function suggestion(name: string, place: Place): string | undefined {
-  const known = [...place.scope.keys(), ...place.state.columns];
-  const swapped = known.find((candidate) => isSwapped(name, candidate));
-  return swapped === undefined ? didYouMean(name, known).hint : `Did you mean "${swapped}"?`;
-}
-
-/** The commonest slip; as two wrong letters it would be too far off. */
-function isSwapped(name: string, candidate: string): boolean {
-  if (name.length !== candidate.length) return false;
-  const i = [...name].findIndex((letter, index) => letter !== candidate[index]);
-  return i >= 0 && name.slice(0, i) + name.charAt(i + 1) + name.charAt(i) + name.slice(i + 2) === candidate;
 }
 
 /** `{{First Name}}` reads as a helper `First` with an argument. Reports it if there is a column of that name. */

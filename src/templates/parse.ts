@@ -30,17 +30,13 @@ export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_L
   try {
     return { located, program: Handlebars.parse(source.text) as Program, bytes };
   } catch (error) {
-    return syntaxProblem(located, error);
+    const thrown = thrownText(error);
+    const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
+    return problem('template-syntax', message, { ...at(located, loc), hint });
   }
 }
 
 type Finding = { readonly message: string; readonly loc: Loc; readonly hint?: string | undefined };
-
-function syntaxProblem(located: Located, error: unknown): Diagnostic {
-  const thrown = thrownText(error);
-  const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
-  return problem('template-syntax', message, { ...at(located, loc), hint });
-}
 
 /** After the grammar was satisfied: they carry a place. */
 function fromException(error: unknown, thrown: string): Finding | null {

@@ -2,6 +2,7 @@ import { isBlank, trimBlanks } from '../../util/cell.ts';
 import { dateHint, isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
 import { type OutExpression, textLiteral } from '../ast.ts';
 import { columnHint, quoted, RenderError } from '../values.ts';
+import TABLE from './date-formats.json' with { type: 'json' };
 import {
   type CheckedCall,
   createCache,
@@ -39,38 +40,8 @@ interface Token {
   readonly digits?: 1 | 2;
 }
 
-const MINUTE: Options = { hour: '2-digit', hourCycle: 'h23', minute: '2-digit' };
-
 /** Pattern letters. Capital `Y`, `D` and small `ddd` of other tools mean what their users expect: year, day, weekday. */
-const TOKENS: Readonly<Record<string, Token>> = {
-  yyyy: { part: 'year', options: { year: 'numeric' } },
-  yy: { part: 'year', options: { year: '2-digit' }, digits: 2 },
-  MMMM: { part: 'month', options: { month: 'long' } },
-  MMM: { part: 'month', options: { month: 'short' } },
-  MM: { part: 'month', options: { month: '2-digit' }, digits: 2 },
-  M: { part: 'month', options: { month: 'numeric' }, digits: 1 },
-  dd: { part: 'day', options: { day: '2-digit' }, digits: 2 },
-  d: { part: 'day', options: { day: 'numeric' }, digits: 1 },
-  EEEE: { part: 'weekday', options: { weekday: 'long' } },
-  EEE: { part: 'weekday', options: { weekday: 'short' } },
-  HH: { part: 'hour', options: { hour: '2-digit', hourCycle: 'h23' }, digits: 2 },
-  H: { part: 'hour', options: { hour: 'numeric', hourCycle: 'h23' }, digits: 1 },
-  hh: { part: 'hour', options: { hour: '2-digit', hourCycle: 'h12' }, digits: 2 },
-  h: { part: 'hour', options: { hour: 'numeric', hourCycle: 'h12' }, digits: 1 },
-  mm: { part: 'minute', options: MINUTE, digits: 2 },
-  ss: { part: 'second', options: { ...MINUTE, second: '2-digit' }, digits: 2 },
-  a: { part: 'dayPeriod', options: { hour: 'numeric', hourCycle: 'h12' } },
-};
-
-const SYNONYMS: Readonly<Record<string, string>> = {
-  YYYY: 'yyyy',
-  YY: 'yy',
-  DD: 'dd',
-  D: 'd',
-  dddd: 'EEEE',
-  ddd: 'EEE',
-  A: 'a',
-};
+const TOKENS = TABLE.tokens as Readonly<Record<string, Token>>;
 
 const PIECES = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+/g;
 
@@ -83,17 +54,12 @@ function readPattern(pattern: string): readonly Piece[] | string {
   for (const { 0: whole, 1: inQuotes, 2: letter, index } of pattern.matchAll(PIECES)) {
     if (index !== end) break;
     end += whole.length;
-    const token = letter === undefined ? undefined : tokenOf(whole);
+    const token = letter !== undefined && Object.hasOwn(TOKENS, whole) ? TOKENS[whole] : undefined;
     if (token !== undefined) pieces.push(token);
     else if (letter !== undefined) return `${quoted(whole)} is no part of a date in the format ${quoted(pattern)}.`;
     else pieces.push({ literal: inQuotes === undefined ? whole : inQuotes.replaceAll("''", "'") || "'" });
   }
   return end === pattern.length ? pieces : `A quote in the format ${quoted(pattern)} is never closed.`;
-}
-
-function tokenOf(letters: string): Token | undefined {
-  const name = Object.hasOwn(SYNONYMS, letters) ? (SYNONYMS[letters] ?? letters) : letters;
-  return Object.hasOwn(TOKENS, name) ? TOKENS[name] : undefined;
 }
 
 /** Throws `RenderError` for an invalid pattern, which the check has refused. */
@@ -118,7 +84,12 @@ function patternFormat(pattern: string, locale: string, timeZone: string): DateF
     let text = '';
     for (const piece of placed) {
       if ('literal' in piece) text += piece.literal;
-      else text += shaped(parts[piece.group]?.find((p) => p.type === piece.part)?.value ?? '', piece.digits);
+      else {
+        const value = parts[piece.group]?.find((p) => p.type === piece.part)?.value ?? '';
+        // As long as the pattern says: en-GB writes `09` where one digit is asked for, others `5` for two.
+        if (piece.digits === 2) text += value.padStart(2, '0');
+        else text += piece.digits === 1 ? value.replace(/^0(?=\d)/, '') : value;
+      }
     }
     return text;
   };
@@ -143,39 +114,12 @@ function groupTokens(pieces: readonly Piece[]): readonly Options[] {
   return groups;
 }
 
-/** Numbers as long as the pattern says: en-GB writes `09` where one digit is asked for, others `5` for two. */
-function shaped(value: string, digits: 1 | 2 | undefined): string {
-  if (digits === 2) return value.padStart(2, '0');
-  return digits === 1 ? value.replace(/^0(?=\d)/, '') : value;
-}
-
 /**
  * A preset, a pattern (`d MMM yyyy`) or parts. Between check and rendering the format is one string, as `preset:long`,
  * `pattern:d MMM` or `parts:weekday=short,day=numeric`: part of the compiled template and key of a formatter.
  */
-const DATE_PRESETS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
-  short: { dateStyle: 'short' },
-  medium: { dateStyle: 'medium' },
-  long: { dateStyle: 'long' },
-  full: { dateStyle: 'full' },
-  time: { timeStyle: 'short' },
-  datetime: { dateStyle: 'medium', timeStyle: 'short' },
-};
-
-const NUMERIC = ['numeric', '2-digit'];
-const NAMES = ['long', 'short', 'narrow'];
-
-const DATE_PARTS: Readonly<Record<string, readonly string[]>> = {
-  weekday: NAMES,
-  year: NUMERIC,
-  month: [...NUMERIC, ...NAMES],
-  day: NUMERIC,
-  hour: NUMERIC,
-  minute: NUMERIC,
-  second: NUMERIC,
-  hourCycle: ['h12', 'h23'],
-  timeZoneName: ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric'],
-};
+const DATE_PRESETS = TABLE.presets as Readonly<Record<string, Options>>;
+const DATE_PARTS: Readonly<Record<string, readonly string[]>> = TABLE.parts;
 
 function checkFormat(format: string): string | null {
   if (format === 'iso' || Object.hasOwn(DATE_PRESETS, format)) return null;
@@ -183,14 +127,6 @@ function checkFormat(format: string): string | null {
   if (typeof pieces !== 'string') return null;
   const presets = [...Object.keys(DATE_PRESETS), 'iso'].join(', ');
   return `${pieces} Use one of ${presets}, or a pattern such as "d MMM yyyy"; put words in 'quotes'.`;
-}
-
-function formatKey(format: string): string {
-  return Object.hasOwn(DATE_PRESETS, format) || format === 'iso' ? `preset:${format}` : `pattern:${format}`;
-}
-
-function partsKey(parts: ReadonlyMap<string, string>): string {
-  return `parts:${[...parts].map(([name, value]) => `${name}=${value}`).join(',')}`;
 }
 
 const PARTS = Object.entries(DATE_PARTS).map(([name, values]) =>
@@ -206,15 +142,22 @@ export const DATE_SIGNATURE: Signature = {
   verify: ({ positional, named: names }) => {
     if (!hasParts(names)) return null;
     if (positional.length > 1) return 'A format and parts such as weekday= cannot be combined.';
-    return Object.keys(partsOptionsOf(names)).length === 0 ? 'Name a part of the date, such as day="numeric".' : null;
+    const isNamed = [...partsOf(names).keys()].some((name) => name !== 'hourCycle');
+    return isNamed ? null : 'Name a part of the date, such as day="numeric".';
   },
-  arrange: ({ positional: [value, format], named: names, label }, settings) => [
-    value ?? textLiteral(''),
-    textLiteral(hasParts(names) ? partsKey(partsOf(names)) : formatKey(textOf(format) ?? 'medium')),
-    names.get('tz') ?? textLiteral(settings.timeZone),
-    names.get('locale') ?? textLiteral(settings.locale),
-    textLiteral(label),
-  ],
+  arrange: ({ positional: [value, written], named: names, label }, settings) => {
+    const format = textOf(written) ?? 'medium';
+    const isPreset = Object.hasOwn(DATE_PRESETS, format) || format === 'iso';
+    const parts = [...partsOf(names)].map(([name, part]) => `${name}=${part}`).join(',');
+    const key = hasParts(names) ? `parts:${parts}` : `${isPreset ? 'preset' : 'pattern'}:${format}`;
+    return [
+      value ?? textLiteral(''),
+      textLiteral(key),
+      names.get('tz') ?? textLiteral(settings.timeZone),
+      names.get('locale') ?? textLiteral(settings.locale),
+      textLiteral(label),
+    ];
+  },
 };
 
 function hasParts(names: CheckedCall['named']): boolean {
@@ -224,11 +167,6 @@ function hasParts(names: CheckedCall['named']): boolean {
 function partsOf(names: CheckedCall['named']): ReadonlyMap<string, string> {
   const found = [...names].filter(([name]) => Object.hasOwn(DATE_PARTS, name));
   return new Map(found.map(([name, value]) => [name, textOf(value) ?? '']));
-}
-
-function partsOptionsOf(names: CheckedCall['named']): Intl.DateTimeFormatOptions {
-  const { hourCycle: _, ...shown } = Object.fromEntries(partsOf(names)) as Intl.DateTimeFormatOptions;
-  return shown;
 }
 
 function textOf(expression: OutExpression | undefined): string | null {

@@ -28,17 +28,12 @@ function checkCurrency(code: string): string | null {
   return isKnown ? null : `${quoted(code)} is not a currency code such as "EUR" (ISO 4217).`;
 }
 
-/** Digit for digit. Null: `1,234` is a thousand in London and one in Berlin; `4.47E+11` is from a spreadsheet. */
-function readNumber(value: string): Intl.StringNumericLiteral | null {
-  const trimmed = trimBlanks(value);
-  if (trimmed.length > 40 || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed)) return null;
-  return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
-}
-
 /** @throws RenderError for a cell that is no number; it names the column */
 function numberIn(value: string, label: string): Intl.StringNumericLiteral {
-  const number = readNumber(value);
-  if (number !== null) return number;
+  const trimmed = trimBlanks(value);
+  // Digit for digit. `1,234` is a thousand in London and one in Berlin; `4.47E+11` is from a spreadsheet.
+  if (trimmed.length <= 40 && /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed))
+    return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
   const hint = columnHint(label, (column) => decimalHint(column, value));
   throw new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`, 'render-error', hint);
 }
