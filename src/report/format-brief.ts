@@ -2,7 +2,7 @@ import type { Report } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
 import { END_TABLE, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
-import { nextSteps, type SentAs } from './next-steps.ts';
+import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { verdictOf } from './verdict.ts';
 import { causeLines, postedWords, returnedWords, stateWord, tookMs } from './words.ts';
@@ -21,7 +21,12 @@ export function briefText(
   options: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath' | 'postedNow'>,
 ): string {
   const { campaignFile, planPath, postedNow, formats = PLAIN } = options;
-  const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
+  const steps = nextSteps(report, campaignFile ?? report.campaign, planPath ?? null);
+  const commands = steps.flatMap(({ command }) => (command === null ? [] : [command])).slice(0, 1);
+  // The next command, or if that is long, that of the report; empty if nothing is left.
+  const short = [...commands, `handbill report ${shellWord(report.run)}`, 'handbill report'];
+  const command = safeLine(short.find((one) => one.length <= NEXT_MOST) ?? '');
+  const advice = commands.length === 0 ? '' : `next: ${command}`;
   // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;
   const { fall } = verdictOf(report, formats);
@@ -44,14 +49,6 @@ export function briefText(
 
 /** A longer command would displace the outcomes. */
 const NEXT_MOST = 64;
-
-/** The next command, or if that is long, that of the report; empty if nothing is left. */
-function adviceOf(report: Report, campaign: SentAs, planPath: string | null): string {
-  const commands = nextSteps(report, campaign, planPath).flatMap(({ command }) => (command === null ? [] : [command]));
-  if (commands.length === 0) return '';
-  const short = [...commands.slice(0, 1), `handbill report ${shellWord(report.run)}`, 'handbill report'];
-  return `next: ${safeLine(short.find((command) => command.length <= NEXT_MOST) ?? '')}`;
-}
 
 /** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 delivered, 3 unclear, 12 not delivered, 5 not sent` */
 function firstLine(report: Report, now: string, formats: Formats, room: number): string {

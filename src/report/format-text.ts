@@ -42,13 +42,16 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
     yield [header, said, fallen, shortFacts, shortNext].map((section) => section(page)).join('');
     return;
   }
+  const rows = [...commitFacts(report), ...versionFacts(report, formats)];
+  const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
+  const facts = rows.map(([name, value]) => `  ${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
   const sections = [
     header(page) + about(page),
     ends(page) + fallen(page),
     steps(page),
     variants(page),
     unmatched(page),
-    shortFacts(page) + facts(page),
+    shortFacts(page) + facts,
     next(page),
   ];
   yield sections.filter((section) => section !== '').join('\n');
@@ -144,12 +147,6 @@ const RIGHT = { align: 'right' as const };
 
 function paragraph(words: string, width: number): string {
   return indentedLines(safeLine(words), Math.max(20, proseWidth(width) - 2), 2);
-}
-
-function facts({ report, formats, paint }: Page): string {
-  const rows = [...commitFacts(report), ...versionFacts(report, formats)];
-  const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
-  return rows.map(([name, value]) => `  ${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
 /** `60.99 EUR · 1,435 parts · 12 replied · 3 opted out · 1,240 requests, 6 retries, 19.4/s`, without zeros. */

@@ -1,5 +1,5 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
-import type { Outcome, Report } from '../model.ts';
+import type { Report } from '../model.ts';
 import type { Formatter, Outcomes, ReportOptions } from './record.ts';
 
 /**
@@ -26,13 +26,12 @@ export const PRINT_FORMATS = Object.keys(FORMATS) as [PrintFormat, ...PrintForma
  */
 export async function* formatReport(format: ReportFormat, report: Report, outcomes: Outcomes, options: ReportOptions) {
   const write = await FORMATS[format].load();
-  yield* write(report, withPauses(outcomes), options);
-}
-
-/** Other work of this process runs between two batches, such as the timer that bounds memory (cli/shared/memory.ts). */
-async function* withPauses(outcomes: Outcomes): AsyncGenerator<readonly Outcome[]> {
-  for await (const batch of outcomes) {
-    yield batch;
-    await afterOthers();
+  async function* withPauses(): Outcomes {
+    for await (const batch of outcomes) {
+      yield batch;
+      // Other work of this process runs between two batches, such as the timer that bounds memory (cli/shared/memory.ts).
+      await afterOthers();
+    }
   }
+  yield* write(report, withPauses(), options);
 }

@@ -46,7 +46,7 @@ export function createLatency(saved: SavedLatency | null = null) {
     /** Ignores values that are negative or not finite. */
     add(ms: number): void {
       if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
-      const bucket = bucketOf(ms);
+      const bucket = ms <= SMALLEST_MS ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log(ms / SMALLEST_MS) / GROWTH));
       counts[bucket] = (counts[bucket] ?? 0) + 1;
       count++;
       if (ms < minMs) minMs = ms;
@@ -90,9 +90,3 @@ const SMALLEST_MS = 0.01;
 const LARGEST_MS = 24 * 3_600_000;
 const GROWTH = Math.log(1.03);
 const BUCKETS = Math.ceil(Math.log(LARGEST_MS / SMALLEST_MS) / GROWTH) + 1;
-
-function bucketOf(ms: number): number {
-  if (ms <= SMALLEST_MS) return 0;
-  const bucket = Math.floor(Math.log(ms / SMALLEST_MS) / GROWTH);
-  return bucket < BUCKETS ? bucket : BUCKETS - 1;
-}

@@ -8,7 +8,6 @@ import {
   type SmsFacts,
   type StepCount,
   type StepTotals,
-  type Totals,
   type VersionResult,
   type WinnerDecision,
   type WinnerMetric,
@@ -22,8 +21,10 @@ import { versionName, wasSent } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 import { verdictText } from './verdict.ts';
 
-/** Fields that the report counts itself. */
-type Counted =
+/** Facts of a run that the report takes as they are. */
+export type RunFacts = Omit<
+  Report,
+  | keyof CameBack
   | 'version'
   | 'versions'
   | 'verdict'
@@ -32,17 +33,11 @@ type Counted =
   | 'reasons'
   | 'requests'
   | 'sms'
-  | 'before'
-  | 'deliveries'
-  | 'causes'
   | 'unmatchedReports'
-  | 'replies'
-  | 'fallbacksDue'
   | 'steps'
   | 'variants'
-  | 'significance';
-
-export type RunFacts = Omit<Report, Counted> & {
+  | 'significance'
+> & {
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
@@ -70,10 +65,19 @@ export function buildReport(
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
   const { versions = [], changed: _changed, winner, winnerAt: _winnerAt, ...facts } = run;
   const [totals, reasons] = [totalsOf(counts), reasonsOf(counts)];
+  const { channel, fallbacks = [] } = campaign ?? {};
+  const isStepped = fallbacks.length > 0 || steps.some(({ step, fellBack }) => step !== 0 || fellBack);
+  const channels = channel === undefined ? [] : [channel, ...fallbacks.map((fallback) => fallback.channel)];
   const report = {
     ...facts,
     ledger: shownLedger(run.ledger),
-    ...versionsOf(versions, counts),
+    // Omitted for a single version: the report is about it.
+    ...(versions.length > 1 && {
+      versions: versions.map((one, i) => {
+        const own = counts.filter(({ version }) => version === i + 1);
+        return { name: versionName(i + 1), ...one, totals: totalsOf(own) };
+      }),
+    }),
     totals,
     ...(cameBack === null ? {} : { ends: endsOf({ totals, reasons }, deliveries) }),
     reasons,
@@ -84,25 +88,11 @@ export function buildReport(
     ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
     ...(cameBack && given(cameBack, 'replies', 'before', 'fallbacksDue')),
     ...given(run, 'changed'),
-    ...channelStepsOf(steps, campaign),
+    ...(isStepped && { steps: stepTotals(steps, channels) }),
     ...comparedVariants(counts, campaign, deliveries, winner ?? null),
     ...given(run, 'winner', 'winnerAt'),
   } as const;
   return { version: 1, verdict: verdictText(report), ...report };
-}
-
-/** Omitted for a single version: the report is about it. */
-function versionsOf(versions: NonNullable<RunFacts['versions']>, counts: readonly StepCount[]) {
-  if (versions.length < 2) return {};
-  const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
-  return { versions: versions.map((one, i) => ({ name: versionName(i + 1), ...one, totals: of(i + 1) })) };
-}
-
-function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | null): Pick<Report, 'steps'> {
-  const { channel, fallbacks = [] } = campaign ?? {};
-  if (fallbacks.length === 0 && steps.every(({ step, fellBack }) => step === 0 && !fellBack)) return {};
-  const channels = channel === undefined ? [] : [channel, ...fallbacks.map((fallback) => fallback.channel)];
-  return { steps: stepTotals(steps, channels) };
 }
 
 function comparedVariants(

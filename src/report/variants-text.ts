@@ -3,6 +3,7 @@ import { figures, type ReportColumn, reportTable } from './columns.ts';
 import type { VariantDeliveries } from './deliveries.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { sampleOf } from './variants.ts';
+import WORDS from './words.json' with { type: 'json' };
 
 /**
  * One line for each variant. A narrow terminal loses first the interval, then the others, then the rejected.
@@ -61,50 +62,17 @@ export function significanceWords({ variants = [], significance }: Pick<Report, 
   const { by, p, test, best } = significance;
   const { few, what, verb, more, most } = COMPARED[by];
   if (p === null || test === null) return `Too few ${few} to compare the variants.`;
-  const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown(p)}`} (${TESTS[test]})`;
+  // `0.43`, `0.012`. Truncated below 0.05, so that it is never shown as 0.05.
+  const shown = p < CHANCE ? Math.floor(p * 1000 + 1e-9) / 1000 : Math.round(p * 100) / 100;
+  const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown}`} (${TESTS[test]})`;
   if (p >= CHANCE) return `Too early to tell a difference in ${what}: ${figure}.`;
   return variants.length === 2
     ? `"${best ?? ''}" ${verb} ${more}, which is hardly chance: ${figure}.`
     : `The variants differ by more than chance would make them, "${best ?? ''}" ${verb} ${most}: ${figure}.`;
 }
 
-const OFTEN = {
-  few: 'reports or replies came back',
-  more: 'more often',
-  most: 'most often',
-  whole: 'accepted messages',
-};
-
-type Compared = Readonly<Record<'few' | 'what' | 'verb' | 'more' | 'most' | 'whole' | 'part', string>>;
-
 /** `whole` and `part` are of a share: `8 of 198 accepted messages replied to`. */
-const COMPARED: Readonly<Record<WinnerMetric, Compared>> = {
-  accepted: {
-    few: 'recipients were accepted or rejected',
-    what: 'what the API accepts',
-    verb: 'is accepted',
-    more: 'more often',
-    most: 'most often',
-    whole: 'recipients',
-    part: 'accepted',
-  },
-  delivered: { ...OFTEN, what: 'deliveries', verb: 'is delivered', part: 'delivered' },
-  read: { ...OFTEN, what: 'how many read it', verb: 'is read', part: 'read' },
-  replied: { ...OFTEN, what: 'replies', verb: 'is replied to', part: 'replied to' },
-  optedOut: {
-    ...OFTEN,
-    what: 'opt-outs',
-    verb: 'is followed by an opt-out',
-    more: 'less often',
-    most: 'least often',
-    part: 'opted out after',
-  },
-};
-
-/** `0.43`, `0.012`. Truncated below 0.05, so that it is never shown as 0.05. */
-function shown(p: number): string {
-  return String(p < CHANCE ? Math.floor(p * 1000 + 1e-9) / 1000 : Math.round(p * 100) / 100);
-}
+const COMPARED = WORDS.compared satisfies Readonly<Record<WinnerMetric, object>>;
 
 /** The usual level of significance: one time in twenty, equal variants look that different. */
 const CHANCE = 0.05;
@@ -116,19 +84,17 @@ const TESTS: Readonly<Record<Exclude<Significance['test'], null>, string>> = {
 /** The winner of a test and its metric; empty without a winner, or while the test goes on. */
 export function winnerWords({ winner }: Pick<Report, 'winner'>, formats: Formats = PLAIN): string {
   if (winner === undefined) return '';
-  const { variant, by, why } = winner;
-  if (variant === null) return `No variant won the test: ${reasonOf(winner, formats)}.`;
-  if (by === null) return `"${variant}" won the test: chosen by hand.`;
+  const { variant, by, why, minimum } = winner;
+  if (variant !== null && by === null) return `"${variant}" won the test: chosen by hand.`;
   const figures = sharesOf(winner, formats);
+  if (variant === null && why === 'tie') return `No variant won the test: the best are equal: ${figures}.`;
+  if (variant === null) {
+    const asked = minimum === 1 ? '1 is' : `${formats.number(minimum)} are`;
+    return `No variant won the test: ${asked} asked for of each variant, and there were too few: ${figures}.`;
+  }
   return why === 'tie'
     ? `"${variant}" won the test as the first of equals: ${figures}.`
     : `"${variant}" won the test: ${figures}.`;
-}
-
-function reasonOf(winner: WinnerDecision, formats: Formats): string {
-  if (winner.why === 'tie') return `the best are equal: ${sharesOf(winner, formats)}`;
-  const asked = winner.minimum === 1 ? '1 is' : `${formats.number(winner.minimum)} are`;
-  return `${asked} asked for of each variant, and there were too few: ${sharesOf(winner, formats)}`;
 }
 
 /** `"A" 8 of 198 delivered messages replied to (4.0%), "B" ...`, in the order of the campaign. */

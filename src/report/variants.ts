@@ -172,7 +172,10 @@ export function chiSquareTail(statistic: number, degreesOfFreedom: number): numb
  * continued fraction by Lentz's method, each where it converges quickly (Abramowitz and Stegun 6.5.29, 6.5.31).
  */
 function gammaTail(a: number, x: number): number {
-  const factor = Math.exp(a * Math.log(x) - x - logGammaOfHalves(a));
+  // ln of the gamma function for a = 1/2, 1, 3/2, ...: from those of 1/2 and 1 upwards.
+  let logGamma = Number.isInteger(a) ? 0 : Math.log(Math.PI) / 2;
+  for (let at = Number.isInteger(a) ? 1 : 0.5; at < a; at++) logGamma += Math.log(at);
+  const factor = Math.exp(a * Math.log(x) - x - logGamma);
   if (x < a + 1) {
     let term = 1 / a;
     let sum = term;
@@ -195,13 +198,6 @@ function gammaTail(a: number, x: number): number {
     fraction *= change;
   }
   return factor * fraction;
-}
-
-/** ln of the gamma function for a = 1/2, 1, 3/2, ...: from those of 1/2 and 1 upwards. */
-function logGammaOfHalves(a: number): number {
-  let log = Number.isInteger(a) ? 0 : Math.log(Math.PI) / 2;
-  for (let at = Number.isInteger(a) ? 1 : 0.5; at < a; at++) log += Math.log(at);
-  return log;
 }
 
 const PRECISION = 1e-15;

@@ -23,9 +23,12 @@ type Judged = Omit<Report, 'verdict' | 'version'>;
 /** The answer to "what became of it?": pages, terminal, JSON and reports say the same. */
 export function verdictOf(report: Judged, say: Formats = PLAIN): Verdict {
   const { totals, ends = endsOf(report) } = report;
+  const { state, paused, closedAt } = report;
   const isEmpty = totals.recipients > 0 && ends.notSent === totals.recipients;
+  const isBad = state === 'halted' || paused !== undefined || totals.inDoubt > 0;
+  const ended = state === 'finished' || closedAt !== undefined ? 'good' : 'open';
   return {
-    tone: toneOf(report),
+    tone: state === 'running' ? 'going' : isBad ? 'bad' : ended,
     headline: headlineOf(report, say),
     cause: causeText(report, say),
     counts: `${isEmpty ? 'Nothing was sent: ' : ''}${endsText(ends, totals.recipients, say, reasonCounts(report, 'skipped', say))}.`,
@@ -82,12 +85,6 @@ export function verdictText(report: Judged, say: Formats = PLAIN): string {
   const took = whole === 0 ? null : `The API took ${say.number(part)} of ${say.count(whole, 'message')}.`;
   // Without delivery reports, nothing is known of what was delivered.
   return [headline, report.ends === undefined ? took : counts, fall, cause].filter((one) => one !== null).join(' ');
-}
-
-function toneOf({ state, totals, paused, closedAt }: Judged): Verdict['tone'] {
-  if (state === 'running') return 'going';
-  if (state === 'halted' || paused !== undefined || totals.inDoubt > 0) return 'bad';
-  return state === 'finished' || closedAt !== undefined ? 'good' : 'open';
 }
 
 function headlineOf(report: Judged, say: Formats): string {

@@ -14,6 +14,7 @@ import { capital, countOf } from '../util/words.ts';
 import { returnedOf } from './deliveries.ts';
 import { totalsKey } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
+import WORDS from './words.json' with { type: 'json' };
 
 export { countOf, number } from '../util/words.ts';
 export { duration, instant, milliseconds, money, percent } from './locale.ts';
@@ -97,24 +98,10 @@ export function stateWord(state: RunState): string {
 }
 
 /** Continues "The run ...". */
-export const STATE_WORDS: Readonly<Record<RunState, string>> = {
-  running: 'is running',
-  finished: 'is finished',
-  partial: 'is not finished',
-  halted: 'was halted',
-  interrupted: 'was interrupted',
-};
+export const STATE_WORDS: Readonly<Record<RunState, string>> = WORDS.states;
 
 /** By need of attention: failures before skips. */
-export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
-  'in-doubt': 'may have reached the API, no usable answer',
-  rejected: 'the API refused the recipient',
-  failed: 'never reached the API',
-  pending: 'not sent yet',
-  deferred: 'a rule says later',
-  skipped: 'left out by a rule',
-  accepted: 'the API took the message',
-};
+export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = WORDS.outcomes;
 
 export const WORST_FIRST = Object.keys(OUTCOME_WORDS) as readonly OutcomeState[];
 
@@ -132,19 +119,7 @@ export function reasonCounts(
     .join(', ');
 }
 
-export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
-  queued: 'the provider has it',
-  sent: 'the network has it',
-  delivered: 'it arrived',
-  read: 'it was opened',
-  expired: 'it did not arrive in time',
-  undeliverable: 'it cannot be delivered to this address',
-  failed: 'it could not be delivered',
-  rejected: 'the provider or the network refused it',
-  unknown: 'an unknown state',
-  replied: 'answered',
-  'opted-out': 'answered not to be written to any more',
-};
+export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = WORDS.deliveries;
 
 type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
@@ -214,12 +189,7 @@ export function uncountedWords(
 }
 
 /** Why a delivery report with the id of a message is not about it, in half a sentence. */
-export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
-  environment: 'came in for another environment',
-  reference: 'names the reference of another message',
-  address: 'names another address',
-  time: 'is older than the message',
-};
+export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = WORDS.unmatched;
 
 export function unmatchedLines({ unmatchedReports = {} }: Pick<Report, 'unmatchedReports'>) {
   return UNMATCHED_REASONS.flatMap((why) => {
