@@ -2,11 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { thrownText } from '../errors.ts';
 import { isKnownHost } from '../util/http-server.ts';
 import { DEVICES } from './devices.ts';
-import { ENDINGS, type Ending } from './endings.ts';
+import { ENDINGS } from './endings.ts';
 import { readDescription } from './form.ts';
 import { isTo, receivedJson } from './inbox.ts';
 import { answer, answerProblem, postMessage } from './post-message.ts';
-import { type ProviderApi, wordBy } from './provider-api.ts';
+import { wordBy } from './provider-api.ts';
 import { reportsOf, sorted } from './reporter.ts';
 import type { SandboxState } from './state.ts';
 
@@ -73,9 +73,13 @@ function json(outgoing: ServerResponse, value: unknown): void {
 
 function describe({ inbox, provider, reporter, ...state }: SandboxState, origin: string) {
   const paths = provider?.operations ?? ['/v2/messages'];
-  const endings = ENDINGS.flatMap((ending) =>
-    provider === null ? [[ending.digits, `${ending.answers}: ${ending.becomes}`]] : endingBy(provider, ending),
-  );
+  const endings = ENDINGS.flatMap(({ digits, answers, becomes, answer: { status = 0, cut } = {} }) => {
+    if (provider === null) return [[digits, `${answers}: ${becomes}`]];
+    if (cut !== undefined) return [[digits, `${answers}: doubt`]];
+    // The examples of a provider have an answer for a kind of status, and not for each of them.
+    const shown = status < 400 ? null : provider.statusFor(status);
+    return shown === null ? [] : [[digits, `${shown}: ${wordBy(status)}`]];
+  });
   return {
     about: 'The messaging API on this machine. Nothing that is sent here leaves it. More: handbill help sandbox',
     send: paths.map((path) => `${origin}${path}`),
@@ -93,11 +97,4 @@ function describe({ inbox, provider, reporter, ...state }: SandboxState, origin:
     devicesFromFile: state.devices.size,
     reports: reportsOf(reporter),
   };
-}
-
-/** By the examples of a provider, which has an answer for a kind of status, and not for each of them. */
-function endingBy(provider: ProviderApi, { digits, answers, answer: { status = 0, cut } = {} }: Ending) {
-  if (cut !== undefined) return [[digits, `${answers}: doubt`]];
-  const shown = status < 400 ? null : provider.statusFor(status);
-  return shown === null ? [] : [[digits, `${shown}: ${wordBy(status)}`]];
 }

@@ -70,7 +70,10 @@ export interface Recipient {
 /** Recipients, then contacts of the address book, in their order. */
 export function recipientsOf({ recipients = [], addressBook, metaData }: Message): Recipient[] {
   const inline = recipients.map((recipient) => {
-    const address = addressOf(recipient);
+    const { msisdn, email, address: other } = recipient;
+    // In a known field, else the first text (where any field is taken).
+    const texts = [msisdn, email, other, ...Object.values(recipient)];
+    const address = texts.find((value) => typeof value === 'string') ?? '';
     const field = address.includes('@') ? ('email' as const) : ('msisdn' as const);
     return { field, address, metaData: { ...objectOf(metaData), ...objectOf(recipient['metaData']) } };
   });
@@ -80,13 +83,6 @@ export function recipientsOf({ recipients = [], addressBook, metaData }: Message
     metaData: objectOf(metaData),
   }));
   return [...inline, ...(contacts ?? [])];
-}
-
-/** In a known field, else the first text (where any field is taken). */
-function addressOf(recipient: Fields): string {
-  const { msisdn, email, address } = recipient;
-  const known = [msisdn, email, address, ...Object.values(recipient)];
-  return known.find((value) => typeof value === 'string') ?? '';
 }
 
 export interface Refusal {

@@ -180,7 +180,11 @@ function replyTo(state: SandboxState, incoming: IncomingMessage, body: Buffer): 
     else if (ending?.answer !== undefined) chosen ??= ending;
   }
   const wanted = chosen?.answer ?? {};
-  const answer = wanted.once === true && comesAgain(state.throttled, body) ? {} : wanted;
+  const key = wanted.once === true ? hash('sha256', body, 'base64') : null;
+  // Whether this body was seen and has not been accepted since; else it is remembered now.
+  const comesAgain = key !== null && state.throttled.delete(key);
+  if (key !== null && !comesAgain) state.throttled.add(key);
+  const answer = comesAgain ? {} : wanted;
   const { cut, delayMs, headers } = answer;
   const id = `${state.idPrefix}-${state.inbox.received + 1}`;
   const written = { headers, ...asked.usual(answer.status, id, refusals), ...answer.body };
@@ -217,14 +221,6 @@ function unsupported(state: SandboxState, address: string, channel: string | und
   const article = /^[aeiou]/i.test(device.label) ? 'an' : 'a';
   const detail = `The recipient cannot receive ${channel}: the device is ${article} ${device.label}.`;
   return { ...UNSUPPORTED, detail };
-}
-
-/** True: this body was seen and has not been accepted since. False: it is remembered now. */
-function comesAgain(throttled: Set<string>, body: Buffer): boolean {
-  const key = hash('sha256', body, 'base64');
-  if (throttled.delete(key)) return true;
-  throttled.add(key);
-  return false;
 }
 
 /** A reset drops data that the client has not read yet: the half answer gets this long to arrive. */

@@ -1,6 +1,6 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createAddressReader, fieldsOf } from '../providers/addresses.ts';
-import type { AddressForm, Provider, RequestFile } from '../providers/provider.ts';
+import type { Provider, RequestFile } from '../providers/provider.ts';
 import type { Word } from '../providers/rules.ts';
 import { piecesOf } from '../providers/text.ts';
 import { escapePattern } from '../util/escape.ts';
@@ -46,20 +46,28 @@ export function createProviderApi(
   examples: ProviderExamples,
   captured: readonly AnswerExample[] | null,
 ) {
-  const check = examples.accepts === undefined ? null : compileCheck(examples.accepts);
+  // A schema of the examples is checked by their test.
+  const { accepts } = examples;
+  const check = accepts === undefined ? null : new Ajv2020({ strict: true, allowUnionTypes: true }).compile(accepts);
   const forms = provider.requests.map((form) => {
-    const kind = addressOf(provider, form);
+    const has = form.channels ?? Object.keys(provider.channels);
+    const kind = form.address ?? (has.length === 1 && has[0] === 'email' ? 'email' : 'msisdn');
     const url = (form.url ?? provider.url).replace(/^(?:https?:\/\/[^/]*|\{baseUrl\})/, '');
+    const pieces = piecesOf(url) ?? [url];
+    const pattern = pieces.map((piece) => (typeof piece === 'string' ? escapePattern(piece) : '[^/?]+')).join('');
     return {
       form,
       url,
-      pattern: patternOf(url),
+      pattern: new RegExp(`^${pattern}$`),
       contentType: 'json' in form.body ? 'application/json' : 'application/x-www-form-urlencoded',
       addressesIn: createAddressReader(form, kind, provider.msisdn),
     };
   });
   const operations = [...new Set(forms.map(({ url }) => url))];
-  const credentials = credentialsOf(provider);
+  const { auth } = provider;
+  const proofs = auth !== null && 'header' in auth ? Object.keys(auth.header) : ['authorization'];
+  // The headers that prove who sends.
+  const credentials = auth === null ? [] : proofs.map((name) => name.toLowerCase());
   let played = 0;
   return {
     recipients: provider.limits.recipients,
@@ -91,7 +99,10 @@ export function createProviderApi(
       }
       for (const { form, addressesIn } of typed) {
         const to = addressesIn(body);
-        if (to.length > 0) return { to, references: referencesIn(document), form };
+        if (to.length === 0) continue;
+        // The references of handbill, in both spellings, from any place.
+        const found = JSON.stringify(document).match(/(?<![\w-])(?:[\w-]{22}|[\da-z]{26})(?![\w-])/g);
+        return { to, references: [...new Set(found)], form };
       }
       return { status: 400, detail: 'The body has no recipient.' };
     },
@@ -111,32 +122,6 @@ export function createProviderApi(
       return written(example, (body) => filled(body, example, examples, known, request, id));
     },
   };
-}
-
-/** A schema of the examples is checked by their test. */
-function compileCheck(schema: JsonObject): ValidateFunction {
-  return new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema);
-}
-
-function addressOf({ channels }: Provider, form: RequestFile): AddressForm {
-  const has = form.channels ?? Object.keys(channels);
-  return form.address ?? (has.length === 1 && has[0] === 'email' ? 'email' : 'msisdn');
-}
-
-function patternOf(url: string): RegExp {
-  const parts = (piecesOf(url) ?? [url]).map((piece) => (typeof piece === 'string' ? escapePattern(piece) : '[^/?]+'));
-  return new RegExp(`^${parts.join('')}$`);
-}
-
-/** The references of handbill, in both spellings, from any place. */
-function referencesIn(document: unknown): readonly string[] {
-  return [...new Set(JSON.stringify(document).match(/(?<![\w-])(?:[\w-]{22}|[\da-z]{26})(?![\w-])/g))];
-}
-
-/** The headers that prove who sends. */
-function credentialsOf({ auth }: Provider): readonly string[] {
-  if (auth === null) return [];
-  return 'header' in auth ? Object.keys(auth.header).map((name) => name.toLowerCase()) : ['authorization'];
 }
 
 /** The verdict that a status leads to at any provider. 451: the person has opted out. */
@@ -215,7 +200,11 @@ function filled(
     if (reference !== undefined) for (const old of one.references) filledIn = filledIn.replaceAll(old, reference);
     if (one.id === null || one.references.has(one.id)) return filledIn;
     const own = isList(messageId) ? `${id}-${actual + 1}` : id;
-    return filledIn.replaceAll(one.id, /^\d+$/.test(one.id) ? asNumber(own) : own);
+    if (!/^\d+$/.test(one.id)) return filledIn.replaceAll(one.id, own);
+    // `sbx-8f3a-12`: the same for an API whose ids are numbers.
+    const [, start = '', ...counts] = own.split('-');
+    const digits = [1 + (Number.parseInt(start, 16) % 1e6), ...counts.map((part) => part.padStart(4, '0'))];
+    return filledIn.replaceAll(one.id, digits.join(''));
   };
   const ownerOf = (item: Json): number => {
     const inside = JSON.stringify(item);
@@ -235,10 +224,4 @@ function filled(
   };
   if (count === 1) return put(text, 0, 0);
   return put(JSON.stringify(expand(JSON.parse(text) as Json)), 0, 0);
-}
-
-/** `sbx-8f3a-12`: the same for an API whose ids are numbers. */
-function asNumber(id: string): string {
-  const [, start = '', ...counts] = id.split('-');
-  return [1 + (Number.parseInt(start, 16) % 1e6), ...counts.map((count) => count.padStart(4, '0'))].join('');
 }

@@ -66,7 +66,9 @@ export function createReporter(
     if (status === 200) count.acknowledged += events.length;
     else {
       const waitMs = retriesMs[attempt - 1];
-      log?.(lineOf(events.length, attempt, status, waitMs));
+      const what = `webhook: ${events.length === 1 ? 'an event' : `${events.length} events`}, attempt ${attempt}`;
+      const next = waitMs === undefined ? 'given up' : `again in ${waitMs} ms`;
+      log?.(`${what}: ${status === undefined ? 'no answer' : `answered ${status}`}, ${next}`);
       if (waitMs !== undefined) return after(waitMs, () => void limit(post, events, id, attempt + 1));
       count.givenUp += events.length;
     }
@@ -164,12 +166,6 @@ export function reportsOf(reporter: ReturnType<typeof createReporter> | undefine
 
 export function sorted(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => a.localeCompare(b)));
-}
-
-function lineOf(events: number, attempt: number, status: number | undefined, waitMs: number | undefined): string {
-  const what = `webhook: ${events === 1 ? 'an event' : `${events} events`}, attempt ${attempt}`;
-  const next = waitMs === undefined ? 'given up' : `again in ${waitMs} ms`;
-  return `${what}: ${status === undefined ? 'no answer' : `answered ${status}`}, ${next}`;
 }
 
 /** Standard Webhooks. The id stays the same when a post is repeated, the time does not. Without a secret: no headers. */

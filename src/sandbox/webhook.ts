@@ -49,8 +49,14 @@ export type WebhookOptions = Readonly<Partial<Omit<typeof DEFAULTS, 'shares' | '
 export function toWebhookSettings(options: WebhookOptions) {
   const { secret = '' } = options;
   const url = URL.parse(options.url);
-  const shares = sharesOf(options.shares ?? {});
-  const faults = [...urlFaults(options.url, url), ...shareFaults(shares), ...secretFaults(secret)];
+  const asked = { ...DEFAULTS.shares, ...options.shares };
+  const others = ENDS.slice(1).reduce((sum, end) => sum + asked[end], 0);
+  const shares = { ...asked, delivered: options.shares?.delivered ?? Math.max(0, 1 - others) };
+  const hint = 'Take the secret that handbill listen has, or make one for both: openssl rand -base64 32.';
+  const message = 'The secret of webhooks is base64, with whsec_ or without.';
+  const isKey = secret === '' || BASE64.test(secret);
+  const wrongKey = isKey ? [] : [problem('invalid-webhook-secret', message, { hint })];
+  const faults = [...urlFaults(options.url, url), ...shareFaults(shares), ...wrongKey];
   if (url === null || faults.length > 0) throw refuse(...faults);
   // `localhost` may resolve to either family; the sandbox's own is 127.0.0.1.
   const origin = `http://${url.host.replace(/^localhost(?=:|$)/, '127.0.0.1')}`;
@@ -69,13 +75,6 @@ export function toWebhookSettings(options: WebhookOptions) {
 
 export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejected'] as const;
 const EXCLUSIVE = [ENDS, ['reply', 'stop']] as const;
-
-function sharesOf(given: Partial<Shares>): Shares {
-  const shares = { ...DEFAULTS.shares, ...given };
-  if (given.delivered !== undefined) return shares;
-  const others = ENDS.slice(1).reduce((sum, end) => sum + shares[end], 0);
-  return { ...shares, delivered: Math.max(0, 1 - others) };
-}
 
 /** Shares have up to six decimals in per cent, and their sum is not exact. */
 const ROUNDING = 1e-9;
@@ -99,10 +98,3 @@ function urlFaults(text: string, url: URL | null): Diagnostic[] {
 }
 
 const BASE64 = /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
-
-function secretFaults(secret: string): Diagnostic[] {
-  if (secret === '' || BASE64.test(secret)) return [];
-  const hint = 'Take the secret that handbill listen has, or make one for both: openssl rand -base64 32.';
-  const message = 'The secret of webhooks is base64, with whsec_ or without.';
-  return [problem('invalid-webhook-secret', message, { hint })];
-}

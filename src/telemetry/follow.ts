@@ -104,9 +104,12 @@ function noteItem(note: Sinks['note'], said: Sinks['said'], item: DueItem, envir
   said(diagnostics, about);
 }
 
-type Ended = Extract<RunEvent, { kind: 'ended' }>;
-
-function logEnd(log: Log, { report, posted, recovered, exit }: Ended, about: LogAbout, durationMs: number): void {
+function logEnd(
+  log: Log,
+  { report, posted, recovered, exit }: Extract<RunEvent, { kind: 'ended' }>,
+  about: LogAbout,
+  durationMs: number,
+): void {
   const { halt, totals, requests, state } = report;
   if (halt !== null) {
     log.write('error', 'run-halted', halt.message, { rule: halt.rule, next: halt.next }, about);

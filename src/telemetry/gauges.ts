@@ -1,8 +1,7 @@
 import METRICS from './metrics.json' with { type: 'json' };
 
 export type Metrics = typeof METRICS;
-type Labels = Readonly<Record<string, string>>;
-export type Sample<Metric> = readonly [metric: Metric, value: number, labels: Labels];
+export type Sample<Metric> = readonly [metric: Metric, value: number, labels: Readonly<Record<string, string>>];
 
 /** For node_exporter's textfile collector, which wants the same help in every file. A newer run may have smaller counts. */
 export async function gaugesText<About extends keyof Metrics>(

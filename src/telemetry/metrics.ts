@@ -2,31 +2,17 @@ import { EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, OutcomeState, Report, Totals } from '../model.ts';
+import { type Campaign, OUTCOMES, type Report } from '../model.ts';
 import type { DueItem } from '../operations/due.ts';
 import { newestFirst, withoutTests } from '../operations/report.ts';
 import { exitOf } from '../operations/send-options.ts';
+import { totalsKey } from '../report/ends.ts';
 import { cameBack, feedbackOf } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
 import { gaugesText, type Metrics, type Sample } from './gauges.ts';
 
-export interface MetricsGathering {
-  /** A campaign that is checked, whether or not it is sent. */
-  looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
-  /** The status that its last start came to, where it is known better than by its report. */
-  ended(item: DueItem, environment: string): void;
-  run(ledger: Ledger, run: RunRecord): void;
-  /** An occurrence that was missed, and when that was noticed, in ms since 1970. */
-  missed(campaign: string, environment: string, atMs: number): void;
-  /** The file is about a command over all campaigns as well. */
-  overall(environment: string): void;
-  started(campaign: string, environment: string, atMs: number): void;
-  /** The name was a guess: the campaign could not be read yet. */
-  renamed(from: string, to: string, environment: string): void;
-  finished(campaign: string, environment: string, atMs: number, result: { readonly report: Report }): void;
-  write(path: string, end: { readonly exit: ExitStatus; readonly atMs: number }): Promise<void>;
-}
+export type MetricsGathering = ReturnType<typeof gatherMetrics>;
 
 interface Gathered {
   readonly campaign: string;
@@ -40,11 +26,7 @@ interface Gathered {
 }
 
 /** @param mayRead false: the ledger must not be touched at the end */
-export function gatherMetrics(
-  command: string,
-  now: () => number,
-  mayRead: (exit: ExitStatus) => boolean,
-): MetricsGathering {
+export function gatherMetrics(command: string, now: () => number, mayRead: (exit: ExitStatus) => boolean) {
   const beganMs = now();
   const campaigns = new Map<string, Gathered>();
   let overall: string | null = null;
@@ -65,35 +47,40 @@ export function gatherMetrics(
     return found;
   };
   return {
-    looked({ name, project }, environment) {
+    /** A campaign that is checked, whether or not it is sent. */
+    looked({ name, project }: Pick<Campaign, 'name' | 'project'>, environment: string): void {
       of(name, environment).ledger = project.ledger;
     },
-    ended({ campaign, file, action, exit }, environment) {
+    /** The status that its last start came to, where it is known better than by its report. */
+    ended({ campaign, file, action, exit }: DueItem, environment: string): void {
       if (action !== 'none' && action !== 'leave') of(campaign ?? nameIn(file), environment).exit = exit;
     },
-    run(ledger: Ledger, run: RunRecord) {
+    run(ledger: Ledger, run: RunRecord): void {
       Object.assign(of(run.name, run.environment), factsOf(reportOf(ledger, run)));
     },
-    missed(campaign, environment, atMs) {
+    /** An occurrence that was missed, and when that was noticed, in ms since 1970. */
+    missed(campaign: string, environment: string, atMs: number): void {
       const one = of(campaign, environment);
       one.missed = [...one.missed, atMs];
     },
-    overall(environment) {
+    /** The file is about a command over all campaigns as well. */
+    overall(environment: string): void {
       overall = environment;
     },
-    started(campaign, environment, atMs) {
+    started(campaign: string, environment: string, atMs: number): void {
       of(campaign, environment).startedMs = atMs;
     },
-    renamed(from, to, environment) {
+    /** The name was a guess: the campaign could not be read yet. */
+    renamed(from: string, to: string, environment: string): void {
       if (from === to) return;
       const guessed = of(from, environment);
       campaigns.delete(keyOf(from, environment));
       campaigns.set(keyOf(to, environment), { ...guessed, campaign: to });
     },
-    finished(campaign, environment, atMs, { report }) {
+    finished(campaign: string, environment: string, atMs: number, { report }: { readonly report: Report }): void {
       Object.assign(of(campaign, environment), { endedMs: atMs, report });
     },
-    async write(path, { exit, atMs }) {
+    async write(path: string, { exit, atMs }: { readonly exit: ExitStatus; readonly atMs: number }): Promise<void> {
       const facts = [...campaigns.values()].map((one) =>
         complete(one, { exit: overall === null ? exit : null, atMs, mayRead: mayRead(exit) }),
       );
@@ -239,16 +226,7 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   return samples;
 }
 
-const OUTCOME_FIELDS: readonly (readonly [OutcomeState, keyof Totals])[] = [
-  ['accepted', 'accepted'],
-  ['rejected', 'rejected'],
-  ['failed', 'failed'],
-  ['skipped', 'skipped'],
-  ['deferred', 'deferred'],
-  ['in-doubt', 'inDoubt'],
-  ['pending', 'pending'],
-];
-
+const OUTCOME_FIELDS = OUTCOMES.map((outcome) => [outcome, totalsKey(outcome)] as const);
 const RUN_STATES = ['running', 'finished', 'partial', 'halted', 'interrupted'] as const;
 
 function commandSamples({

@@ -18,6 +18,8 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
   const { command } = asked;
   const warnings = createWarnings(context, asked.quiet);
   const log = startLog(asked, context, warnings.warn);
+  // After a failure of the disk the ledger is left alone (failures.md, H1).
+  const mayRead = (exit: ExitStatus) => exit !== EXIT.ledger && exit !== EXIT.bug;
   const metrics = asked.metricsFile === null ? null : gatherMetrics(command, now, mayRead);
   const note: Telemetry['note'] = (level, event, message, fields, about = {}) =>
     log?.write(level, event, message, fields, { ...ABOUT_NOTHING, ...about });
@@ -55,11 +57,6 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
       warnings.end(exit);
     },
   };
-}
-
-/** After a failure of the disk the ledger is left alone (failures.md, H1). */
-function mayRead(exit: ExitStatus): boolean {
-  return exit !== EXIT.ledger && exit !== EXIT.bug;
 }
 
 /** Quiet prints nothing where the exit status is 0: it keeps warnings until that is known. */

@@ -1,12 +1,12 @@
 import type { WorkerShown } from '../send/list-workers.ts';
 import { gaugesText } from './gauges.ts';
 
-interface WorkerFigures extends Omit<WorkerShown, 'id' | 'joinedAt' | 'heardAt' | 'run' | 'shards'> {
-  readonly shards: number;
-}
-
 /** For Prometheus: labelled by host and process. */
-export async function workersText(workers: readonly WorkerFigures[]): Promise<string> {
+export async function workersText(
+  workers: readonly (Omit<WorkerShown, 'id' | 'joinedAt' | 'heardAt' | 'run' | 'shards'> & {
+    readonly shards: number;
+  })[],
+): Promise<string> {
   const samples = workers.flatMap(({ host, pid, alive, silentSeconds, shards, rows, posted }) => {
     const labels = { host, pid: String(pid) };
     return [
