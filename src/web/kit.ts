@@ -77,14 +77,12 @@ export function figureColumns(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, isFigure: true }));
 }
 
-interface TableRow {
-  readonly id?: string;
-  readonly isPart?: boolean;
-  readonly cells: Cells;
-}
-
 /** The first cell of a row names it. On narrow screens each row is a block. */
-export function table(caption: HtmlValue, allColumns: readonly Column[], rows: readonly (Cells | TableRow)[]): Html {
+export function table(
+  caption: HtmlValue,
+  allColumns: readonly Column[],
+  rows: readonly (Cells | { readonly id?: string; readonly isPart?: boolean; readonly cells: Cells })[],
+): Html {
   const allRows = rows.map((row) => ('cells' in row ? row : { cells: row }));
   const isShown = allColumns.map(
     ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => (cells[i] || '') !== ''),

@@ -1,4 +1,3 @@
-import type { Diagnostic } from '../errors.ts';
 import type { Rehearsal, RehearsedDay } from '../model.ts';
 import { createFormats, type Formats } from '../report/locale.ts';
 import { dayWords, faultsIn, peopleWords, spanWords, verdictOf, whatWords } from '../report/rehearsal-text.ts';
@@ -40,17 +39,15 @@ export function rehearsalSections(rehearsal: Rehearsal, formats: Formats, linkOf
     return [from, until, name, ...figures(one), whatWords(one, rehearsal, formats)];
   });
   const people = most?.first.map(({ to, messages }) => [mask(to), formats.number(messages)]) ?? [];
-  const faults = faultsIn(rehearsal).map(faultOf);
+  const faults = faultsIn(rehearsal).map(({ code, message, hint, at }) => {
+    const place = at?.file === undefined ? '' : ` (${at.file}${at.line === undefined ? '' : `:${at.line}`})`;
+    return html`<li>${maskText(message)}${place} <code>${code}</code>${hint && html`<br><span class="soft">${coded(maskText(hint))}</span>`}</li>`;
+  });
   return html`<p>${verdictOf(rehearsal, formats)}</p>
 ${faults.length > 0 && section('What is wrong', html`<ul>${faults}</ul>`)}${days.length > 0 && section('By day', table(null, DAYS, dayRows))}${
   rows.length > 0 && section('Each occurrence', table(null, OCCURRENCES, rows))
 }${most && section(peopleWords(rehearsal, formats), table(null, PEOPLE, people))}<p class="soft">Played ${formats.instant(rehearsal.at)}. Assumed: ${coded(assumed.join(' '))}</p>
 `;
-}
-
-function faultOf({ code, message, hint, at }: Diagnostic): Html {
-  const place = at?.file === undefined ? '' : ` (${at.file}${at.line === undefined ? '' : `:${at.line}`})`;
-  return html`<li>${maskText(message)}${place} <code>${code}</code>${hint && html`<br><span class="soft">${coded(maskText(hint))}</span>`}</li>`;
 }
 
 const FIGURES = [

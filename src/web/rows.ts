@@ -1,4 +1,4 @@
-import { type Fate, fateOf, hasFallen, type StepRow, statesFor, toOutcome, toStep } from '../ledger/reading.ts';
+import { fateOf, hasFallen, type StepRow, statesFor, toOutcome, toStep } from '../ledger/reading.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { causeOf } from '../report/causes.ts';
@@ -208,7 +208,11 @@ function createWalk({ open, run, isHeld }: RunList, filter: RowFilter, isJoined 
         later.set(Number(row[0]), [...(later.get(Number(row[0])) ?? []), row]);
       }
     }
-    const outcomes = first.map((row) => withSteps([row, ...(later.get(Number(row[0])) ?? [])], run, claimed));
+    const outcomes = first.map((row): Outcome => {
+      const steps = [row, ...(later.get(Number(row[0])) ?? [])];
+      const outcome = toOutcome(steps.at(-1) ?? [], run, claimed);
+      return steps.length > 1 ? { ...outcome, steps: steps.map((one) => toStep(one, run, claimed)) } : outcome;
+    });
     const fitting = outcomes.filter((one) => fits(one, filter));
     if (!isJoined) return { rows: fitting, reached };
     return { rows: join(fitting).filter((one) => fitsJoined(one, filter)), reached };
@@ -244,11 +248,6 @@ function fitsJoined(one: Outcome, { delivery: wanted, cause, end }: RowFilter): 
     (cause === undefined || causeOf(one) === cause) &&
     (end === undefined || endOf(one) === end)
   );
-}
-
-function withSteps(rows: readonly StepRow[], run: RunRecord, claimed: Fate): Outcome {
-  const outcome = toOutcome(rows.at(-1) ?? [], run, claimed);
-  return rows.length > 1 ? { ...outcome, steps: rows.map((row) => toStep(row, run, claimed)) } : outcome;
 }
 
 const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER BY row DESC LIMIT 1';

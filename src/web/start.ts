@@ -40,7 +40,13 @@ export async function startServing(
   const { campaigns = [] } = options;
   const isRemote = !isLoopback(host) || allowRemote.length > 0;
   if (isRemote && open) throw refuse(problem('usage', 'Pages that other machines reach are never open.', LEAVE_OUT));
-  if (isRemote && allowRemote.length === 0) throw remote(host);
+  if (isRemote && allowRemote.length === 0) {
+    const message = `Other machines reach ${host}: anyone there can see addresses of people, and nothing is encrypted.`;
+    const hint =
+      'Leave --host out and use a tunnel (ssh -L 4012:127.0.0.1:4012), or say --allow-remote NAME with the name under ' +
+      'which other machines open the pages.';
+    throw refuse(problem('usage', message, { hint }));
+  }
   const reading = projectHere({ cwd, env, ledger: options.ledger });
   const keeper = keepLedger(reading.project.ledger, now);
   const live = createLive(keeper);
@@ -125,11 +131,3 @@ function keptFor<T>(ms: number, make: (name: string) => Promise<T>): (name: stri
 }
 
 const LEAVE_OUT = { hint: 'Leave --open out: every user signs in by the address that is printed.' };
-
-function remote(host: string): Error {
-  const message = `Other machines reach ${host}: anyone there can see addresses of people, and nothing is encrypted.`;
-  const hint =
-    'Leave --host out and use a tunnel (ssh -L 4012:127.0.0.1:4012), or say --allow-remote NAME with the name under ' +
-    'which other machines open the pages.';
-  return refuse(problem('usage', message, { hint }));
-}

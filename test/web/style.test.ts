@@ -44,7 +44,9 @@ it('a layout changes at three widths, and that of the window at one of them', ()
 
 it('has no rule for a class that no page has', () => {
   const folder = new URL('../../src/web', import.meta.url).pathname;
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ts$/.test(file));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.(?:ts|json)$/.test(file),
+  );
   const sources = [...files, '../report/verdict.ts'].map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
   const selectors = css.replaceAll(/\{[^{}]*\}|"[^"]*"/g, '{}');
   const classes = new Set([...selectors.matchAll(/\.([a-z][a-z-]*\d?)/g)].map(([, name = '']) => name));

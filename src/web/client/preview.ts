@@ -115,7 +115,11 @@ async function browse(): Promise<void> {
   listenToSwipes(detail, move);
   listenToKeys(parts, { move, clear: () => void search(), page: list.page });
   await restore();
-  await foldAhead(rows);
+  // Prepares the search while the user does not type, a block at a time.
+  for (const block of rows.blocks) {
+    block.searched();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
 }
 
 function partsOf() {
@@ -244,14 +248,6 @@ function later(act: () => void): () => void {
     clearTimeout(timer);
     timer = setTimeout(act, REMEMBER_MS);
   };
-}
-
-/** Prepares the search while the user does not type, a block at a time. */
-async function foldAhead(rows: Rows): Promise<void> {
-  for (const block of rows.blocks) {
-    block.searched();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
 }
 
 type Places = ReturnType<typeof partsOf>;

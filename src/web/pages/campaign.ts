@@ -1,4 +1,5 @@
 import { readCampaign } from '../../campaign/load.ts';
+import type { Campaign } from '../../model.ts';
 import { newestFirst } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/estimate.ts';
 import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
@@ -52,9 +53,7 @@ async function fileOf(site: Site, name: string) {
   return null;
 }
 
-type Own = NonNullable<Awaited<ReturnType<typeof fileOf>>>['campaign'];
-
-async function nextSection({ formats, nowMs }: View, campaign: Own | null): Promise<Html> {
+async function nextSection({ formats, nowMs }: View, campaign: Campaign | null): Promise<Html> {
   if (campaign === null) return html``;
   const { schedule, after, send } = campaign;
   const ahead = html`<p><a href="${address(['ahead'], { campaign: campaign.name })}">Play the coming days</a></p>`;

@@ -83,10 +83,14 @@ export async function doubtCounts(site: Site, open: OpenLedger | null) {
 
 type DoubtRun = Awaited<ReturnType<typeof doubtsOf>>;
 
-/** A place in the order of the index. */
-type Place = Pick<DoubtLine, 'step' | 'row'>;
-
-async function doubtsOf(site: Site, open: OpenLedger, asked: Asked, run: RunRecord, after: Place, limit: number) {
+async function doubtsOf(
+  site: Site,
+  open: OpenLedger,
+  asked: Asked,
+  run: RunRecord,
+  after: Pick<DoubtLine, 'step' | 'row'>,
+  limit: number,
+) {
   const isHeld = site.stats.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;

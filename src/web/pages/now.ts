@@ -31,8 +31,11 @@ export const makeNow: MakePage = async (site, open, { view, query, patienceMs })
   const at = (from: number | null) => address([], { q, from });
   const { shown, links } = pageOf(found, wholeOf(query, 'from'), CAMPAIGNS_ON_A_PAGE, 'campaigns', at);
   const going = await judges.of(all.filter((run) => stateOf(site.stats, run) === 'running'));
-  const latest = new Set(newestOfEach(all));
-  const older = withoutTests(all).filter((run) => !latest.has(run) && isUnfinished(site, run));
+  const real = withoutTests(all);
+  // A later run of the same campaign and environment replaces what was to be done about an ended one before.
+  const byBoth = Map.groupBy(real, ({ campaign, environment }) => JSON.stringify([campaign, environment]));
+  const latest = new Set([...byBoth.values()].flatMap(([first]) => first ?? []));
+  const older = real.filter((run) => !latest.has(run) && isUnfinished(site, run));
   const unfinished = await judges.of(older.slice(0, MOST_PRESSING));
   const left = unfinished.filter(({ report: { totals } }) => totals.pending + totals.deferred + totals.failed > 0);
   const isPressing = (run: RunRecord) => stateOf(site.stats, run) !== 'partial' || open?.ledger.pauseOf(run) != null;
@@ -57,14 +60,6 @@ export const makeNow: MakePage = async (site, open, { view, query, patienceMs })
 };
 
 type Judges = ReturnType<typeof judging>;
-
-/** A later run of the same campaign and environment replaces what was to be done about an ended one before. */
-function newestOfEach(runs: readonly RunRecord[]): readonly RunRecord[] {
-  const groups = Map.groupBy(withoutTests(runs), ({ campaign, environment }) =>
-    JSON.stringify([campaign, environment]),
-  );
-  return [...groups.values()].flatMap(([first]) => first ?? []);
-}
 
 function isUnfinished(site: Site, run: RunRecord): boolean {
   const state = stateOf(site.stats, run);

@@ -1,6 +1,6 @@
-import { type Diagnostic, EXIT, HandbillError } from '../../errors.ts';
+import { EXIT, HandbillError } from '../../errors.ts';
 import { besideRescued } from '../../ledger/place.ts';
-import { type Html, html, safe } from '../../util/escape.ts';
+import { html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, notFound, type Site, whole } from '../site.ts';
 import { makeAhead } from './ahead.ts';
@@ -72,7 +72,7 @@ export async function withPauses(site: Site, steps: readonly string[], view: Vie
   const offered = await scopesOf(site, open, steps);
   const banner = {
     id: 'pauses',
-    content: html`${rescuedBanner(rescued)}${pausesBanner(view, pauses, steps.length === 0 ? [] : offered)}`,
+    content: html`${rescued && html`<div class="notice bad" role="alert"><p><b>${rescued.message}</b></p>\n<p>${rescued.hint}</p></div>\n`}${pausesBanner(view, pauses, steps.length === 0 ? [] : offered)}`,
     isLive,
   };
   const scopes = offered.filter(
@@ -101,12 +101,6 @@ export function withBanner({ keeper }: Site, view: View, content: Content): Cont
     keeper.failed(error);
     return content;
   }
-}
-
-/** Above every page while a later copy of the ledger is next to it. */
-function rescuedBanner(found: Diagnostic | null): Html | null {
-  if (found === null) return null;
-  return html`<div class="notice bad" role="alert"><p><b>${found.message}</b></p>\n<p>${found.hint}</p></div>\n`;
 }
 
 /** Scopes that a page can pause: the environments of the project, or those of a run that can go on, or be followed by another. */

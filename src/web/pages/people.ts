@@ -1,7 +1,5 @@
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import type { RunRecord } from '../../ledger/records.ts';
-import type { Outcome } from '../../model.ts';
 import { namesIn } from '../../operations/person.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { failuresText, unreachableIn } from '../../plan/unreachable.ts';
@@ -72,7 +70,9 @@ export const makePerson: MakePage = ofRun(async (site, open, run, asked, row) =>
   if (outcome === null || outcome.key === null) return notFound('The ledger has no person there.');
   const { view } = asked;
   const { ledger } = open;
-  const names = addressesOf(outcome);
+  // In other lists, the same key may be another person.
+  const addresses = [...new Set(namesIn({ ...outcome, key: null }))];
+  const names = addresses.length > 0 ? addresses : [outcome.key];
   const search = { text: '', names, line: null, part: null, rows: new Set<number>() };
   const all: RecipientData[] = [];
   for (const other of newestFirst(withoutTests(ledger.runs()))) {
@@ -96,21 +96,15 @@ ${facts([
 ])}${actionForm(view, '/suppressions', { address: who }, optOut)}`;
   const moments = [
     ...all.flatMap((data) => [...textMoments(view, data), ...momentsOf(view.formats, data)]),
-    ...names.flatMap((name) => ledger.suppressionsOf(listedForm(name))).map(optOutMoment),
+    ...names
+      .flatMap((name) => ledger.suppressionsOf(listedForm(name)))
+      .map(({ createdAtMs, source, topic, reason }): Moment => {
+        const content = html`<b>Opted out of ${topic === '' ? 'everything' : topic}</b> <span class="soft">${[source, reason].filter(Boolean).join(' · ')}</span>`;
+        return { atMs: createdAtMs, tone: 'rejected', content };
+      }),
   ];
   return whole({ title, parts: [fixed('head', head), fixed('story', timelineOf(view.formats, moments))] });
 });
-
-function optOutMoment({ createdAtMs, source, topic, reason }: ReturnType<Ledger['suppressionsOf']>[number]): Moment {
-  const content = html`<b>Opted out of ${topic === '' ? 'everything' : topic}</b> <span class="soft">${[source, reason].filter(Boolean).join(' · ')}</span>`;
-  return { atMs: createdAtMs, tone: 'rejected', content };
-}
-
-/** In other lists, the same key may be another person. */
-function addressesOf(outcome: Outcome): readonly string[] {
-  const all = [...new Set(namesIn({ ...outcome, key: null }))];
-  return all.length > 0 || outcome.key === null ? all : [outcome.key];
-}
 
 /** The text of a run, at its place in time. */
 function textMoments({ formats }: View, data: RecipientData): readonly Moment[] {

@@ -37,27 +37,20 @@ export const makeRun: MakePage = ofRun(async (site, open, found, asked) => {
     const counting = id === 'totals' && html`<p class="soft">Counting: this scans all recipients.</p>`;
     return live(id, html`${value === null ? counting : content}`);
   });
+  const { campaign: name, occurrence, state } = report;
+  const [done, of] = progressOf(report);
+  const isRunning = state === 'running';
+  const before = isRunning ? `${view.formats.percent(done, of)} ` : state === 'finished' ? '' : `${state}: `;
+  // Changes with the state and each tenth, so that listeners are not updated with every message.
+  const tenth = of === 0 ? 1 : Math.floor((10 * done) / of) / 10;
+  const said = isRunning ? `${view.formats.percent(tenth, 1)} done.` : verdictText(report, view.formats);
   const content = {
-    title: titleOf(view.formats, report),
-    said: value === null ? '' : saidOf(view.formats, report),
+    title: `${before}${name} · ${occurrence}`,
+    said: value === null ? '' : `${name}: ${said}`,
     parts: [live('head', head(shown, going)), ...parts],
   };
   return { content, isOld };
 });
-
-function titleOf(formats: View['formats'], report: Report): string {
-  const { campaign, occurrence, state } = report;
-  const first =
-    state === 'running' ? `${formats.percent(...progressOf(report))} ` : state === 'finished' ? '' : `${state}: `;
-  return `${first}${campaign} · ${occurrence}`;
-}
-
-/** Changes with the state and each tenth, so that listeners are not updated with every message. */
-function saidOf(formats: View['formats'], report: Report): string {
-  const [done, of] = progressOf(report);
-  const tenth = of === 0 ? 1 : Math.floor((10 * done) / of) / 10;
-  return `${report.campaign}: ${report.state === 'running' ? `${formats.percent(tenth, 1)} done.` : verdictText(report, formats)}`;
-}
 
 function head(shown: ShownRun, going: Html | null): Html {
   const { run } = shown.report;

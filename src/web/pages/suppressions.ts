@@ -33,7 +33,9 @@ ${form}
 ${view.actions === 'on' ? adding(view, project.timeZone) : IN_A_TERMINAL}`;
   const topic = query.get('topic')?.slice(0, 100) ?? '';
   const failing = open === null ? [] : unreachableIn(project, unreachable, open.ledger, view.nowMs);
-  const sought = after === null ? failing.filter((one) => isSought(search, one.address)) : [];
+  const [forms, part] = [search?.names.map(listedForm) ?? [], search?.part ?? null];
+  const isSought = (who: string) => forms.includes(who) || (part !== null && who.includes(listedForm(part)));
+  const sought = after === null ? failing.filter((one) => search === null || isSought(one.address)) : [];
   return whole({
     title: 'Suppressions',
     parts: [
@@ -43,11 +45,6 @@ ${view.actions === 'on' ? adding(view, project.timeZone) : IN_A_TERMINAL}`;
     ],
   });
 };
-
-function isSought(search: Search | null, who: string): boolean {
-  if (search === null) return true;
-  return search.names.map(listedForm).includes(who) || (search.part !== null && who.includes(listedForm(search.part)));
-}
 
 /** End of a page: by address, then by topic. */
 type Place = readonly [address: string, topic: string];

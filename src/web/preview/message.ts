@@ -16,15 +16,12 @@ export function messageNode(message: StepMessage, step: Step): PreviewNode {
   const { channel, text, rendered, sms } = message;
   const facts = sms === null ? null : { ...sms, characterSet: step.characterSet };
   const described = CHANNEL_TABLE[channel].describe({ text, content: rendered ?? EMPTY, sms: facts });
-  return ['step', ['name', nameOf(message)], ...providerNodes(message, step), ...FRAMES[described.on](described, step)];
+  const counts = sms === null ? [] : [sms.encoding, countOf(sms.parts, 'part'), countOf(sms.units, 'unit')];
+  const name = [CHANNEL_TABLE[channel].label, ...counts].join(' · ');
+  return ['step', ['name', name], ...providerNodes(message, step), ...FRAMES[described.on](described, step)];
 }
 
 const EMPTY: JsonObject = Object.freeze({});
-
-function nameOf({ channel, sms }: StepMessage): string {
-  const facts = sms === null ? [] : [sms.encoding, countOf(sms.parts, 'part'), countOf(sms.units, 'unit')];
-  return [CHANNEL_TABLE[channel].label, ...facts].join(' · ');
-}
 
 /** By where the recipient sees or hears the message. */
 const FRAMES: Readonly<Record<Description['on'], (described: Description, step: Step) => readonly PreviewNode[]>> = {
@@ -96,14 +93,15 @@ function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode
   const pattern =
     odd.length === 0 ? null : new RegExp(`([${odd.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
   const inside = parts.flatMap((part, i): readonly PreviewNode[] => [
-    ['part', ...(pattern === null ? [part] : marked(part, pattern))],
+    [
+      'part',
+      ...(pattern === null ? [part] : part.split(pattern))
+        .map((piece, at): PreviewNode => (at % 2 === 1 ? ['odd', piece] : piece))
+        .filter((piece) => piece !== ''),
+    ],
     ...(i === parts.length - 1 ? [] : [['cut', `end of part ${i + 1}`] as const]),
   ]);
   return [['text', ...inside]];
-}
-
-function marked(part: string, odd: RegExp): readonly PreviewNode[] {
-  return part.split(odd).flatMap((piece, i) => (piece === '' ? [] : [i % 2 === 1 ? (['odd', piece] as const) : piece]));
 }
 
 /** For a template at the provider: the values of its variables. */

@@ -1,62 +1,13 @@
 import type { About } from './about.ts';
+import table from './kinds.json' with { type: 'json' };
 
 /**
  * A message as data: `nodeHtml` shows it as HTML on the server, and the script as elements in the browser. A kind is a
- * name of this table, so that no data ever names an element, an attribute or a class.
+ * name of this table, so that no data ever names an element, an attribute or a class. `shown`: the message as the
+ * recipient sees or hears it, beside the facts about the row; `frame`: the HTML of an email, its only child, in a frame
+ * that may do nothing.
  */
-export const KINDS = {
-  row: { tag: 'article', style: 'row' },
-  head: { tag: 'header', style: 'row-head' },
-  to: { tag: 'h3', style: 'row-to' },
-  badge: { tag: 'span', style: 'badge' },
-  /** The message as the recipient sees or hears it, and beside it the facts about the row. */
-  shown: { tag: 'div', style: 'shown' },
-  more: { tag: 'div', style: 'more' },
-  compare: { tag: 'div', style: 'compare' },
-  column: { tag: 'section', style: 'column' },
-  p: { tag: 'p', style: '' },
-  soft: { tag: 'p', style: 'soft' },
-  warnings: { tag: 'ul', style: 'warnings' },
-  item: { tag: 'li', style: '' },
-  word: { tag: 'code', style: '' },
-  step: { tag: 'section', style: 'message' },
-  name: { tag: 'h4', style: 'step-name' },
-  phone: { tag: 'div', style: 'phone' },
-  sender: { tag: 'p', style: 'sender' },
-  bubble: { tag: 'div', style: 'bubble' },
-  text: { tag: 'div', style: 'text' },
-  part: { tag: 'span', style: 'part' },
-  cut: { tag: 'span', style: 'cut' },
-  odd: { tag: 'mark', style: 'odd' },
-  title: { tag: 'p', style: 'title' },
-  foot: { tag: 'p', style: 'foot' },
-  media: { tag: 'div', style: 'media' },
-  mediaKind: { tag: 'span', style: 'media-kind' },
-  address: { tag: 'span', style: 'address' },
-  buttons: { tag: 'ul', style: 'offers' },
-  button: { tag: 'li', style: 'offer' },
-  label: { tag: 'span', style: 'label' },
-  target: { tag: 'span', style: 'target' },
-  cards: { tag: 'div', style: 'cards' },
-  card: { tag: 'div', style: 'card' },
-  sheet: { tag: 'div', style: 'sheet' },
-  section: { tag: 'p', style: 'sheet-title' },
-  options: { tag: 'ul', style: 'options' },
-  option: { tag: 'li', style: 'option' },
-  mail: { tag: 'div', style: 'mail' },
-  facts: { tag: 'dl', style: 'facts' },
-  term: { tag: 'dt', style: '' },
-  value: { tag: 'dd', style: '' },
-  sides: { tag: 'div', style: 'sides' },
-  side: { tag: 'div', style: 'side' },
-  plain: { tag: 'div', style: 'plain' },
-  script: { tag: 'div', style: 'script' },
-  fold: { tag: 'details', style: 'fold' },
-  foldName: { tag: 'summary', style: '' },
-  code: { tag: 'div', style: 'code' },
-  /** The HTML of an email, its only child; shown in a frame that may do nothing. */
-  frame: { tag: 'iframe', style: 'frame' },
-} as const satisfies Readonly<Record<string, { readonly tag: string; readonly style: string }>>;
+export const KINDS = table satisfies Readonly<Record<string, { readonly tag: string; readonly style: string }>>;
 
 /** Text, or an element with its content. Text is raw: the code that shows it must escape it. */
 export type PreviewNode = string | readonly [kind: keyof typeof KINDS, ...children: PreviewNode[]];

@@ -19,10 +19,11 @@ export function rowView(
   heads: Heads,
 ): RowView {
   const { decision } = row;
+  const items = warnings.map(({ code, message }): PreviewNode => ['item', message, ' ', ['word', code]]);
   return {
     head: headNode(decision, label),
     shown: decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source),
-    more: [...whyNodes(decision, source.formats), ...warningNodes(warnings)],
+    more: [...whyNodes(decision, source.formats), ...(warnings.length === 0 ? [] : [['warnings', ...items] as const])],
     requests: requestsOf(row, heads),
   };
 }
@@ -59,12 +60,6 @@ function detailOf(decision: Decision, { instant }: Formats): string | null {
   if (decision.detail !== undefined) return decision.detail;
   if (decision.decision !== 'defer' || decision.untilMs === undefined) return null;
   return `Not before ${instant(iso(decision.untilMs))}.`;
-}
-
-function warningNodes(warnings: readonly Diagnostic[]): readonly PreviewNode[] {
-  if (warnings.length === 0) return [];
-  const items = warnings.map(({ code, message }): PreviewNode => ['item', message, ' ', ['word', code]]);
-  return [['warnings', ...items]];
 }
 
 function sendNodes(decision: SendDecision, { sharedWith }: Previewed, source: PreviewRows): readonly PreviewNode[] {
