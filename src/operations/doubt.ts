@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Outcome, Report, StepOutcome } from '../model.ts';
+import type { DoubtsDoubt as Doubt } from '../model/result-types.ts';
+import type { Campaign, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { lateAtOf } from '../plan/gate.ts';
 import { unspelled } from '../providers/reference.ts';
@@ -382,34 +383,7 @@ export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> 
   readonly run?: string;
 }
 
-export interface Doubt extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  /** First line of the row in its file. */
-  readonly line: number;
-  /** Null after a purge, like the reference. */
-  readonly key: string | null;
-  readonly to: string | null;
-  readonly channel: Channel;
-  /** 0: the campaign's own message or its variant's; then the fallbacks. */
-  readonly step: number;
-  /** handbill's own id of the message, as its request carried it: what to ask the API for. */
-  readonly reference: string | null;
-  readonly reason: string | null;
-  /** Requests over all starts, the one in doubt included. */
-  readonly attempts: number;
-  readonly httpStatus: number | null;
-  /** The error of an answer; text from outside, never trusted. */
-  readonly error: string | null;
-  /** When the request was made, ISO 8601 in UTC. */
-  readonly since: string | null;
-  /** Null, like the fields that follow, while the recipient is in doubt. */
-  readonly verdict: DoubtVerdict | null;
-  /** The person who resolved it, or the evidence. */
-  readonly resolvedBy: string | null;
-  readonly resolvedAt: string | null;
-  /** Null: unknown. */
-  readonly messageId: string | null;
-  readonly note: string | null;
-}
+export type { Doubt };
 
 /** The fields of `jsonl` and of the schema, the columns of `csv`. */
 export const DOUBT_FIELDS = [

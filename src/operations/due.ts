@@ -16,6 +16,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
+import type { Due, DueCampaign } from '../model/result-types.ts';
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { lateAt, mostBeforeMs } from '../plan/gate.ts';
@@ -32,7 +33,6 @@ import {
   GRACE_MS,
   type KnownRun,
   type Step,
-  type StepReason,
   waitsMs,
 } from '../schedule/choose.ts';
 import { instantOf, occurrenceAt, whenText } from '../schedule/occurrence.ts';
@@ -126,23 +126,9 @@ export type DueEvent =
   | { readonly kind: 'missed'; readonly missed: readonly MissedOccurrence[]; readonly environment: string };
 
 /** One occurrence of a campaign and what happens with it, or a campaign with none that is due. */
-export interface DueItem {
-  /** Null where the campaign cannot be read. */
-  readonly campaign: string | null;
-  readonly file: string;
-  readonly occurrence: string | null;
-  /** `refuse`: it was to be sent and could not be; `none`: nothing is due. */
-  readonly action: 'send' | 'continue' | 'leave' | 'miss' | 'refuse' | 'none';
-  /** Why it is left alone or missed; `earlier`: a call before `at` does it. Null otherwise. */
-  readonly why: StepReason | null;
-  /** Scheduled instants of the 7 days before this one at which nothing ran, and which are not made up for. */
-  readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
-  /** The next scheduled instant; null if there is none. */
-  readonly next: string | null;
+export interface DueItem extends Omit<DueCampaign, 'report' | 'diagnostics'> {
   /** When it goes out; null for a follow-up, and where the campaign cannot be read. */
   readonly schedule: Schedule | null;
-  /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
-  readonly exit: ExitStatus;
   /** First day of the next period where it is above the budget, and whether it is still sent then; else null. */
   readonly nextPeriod: { readonly begins: string; readonly isInTime: boolean } | null;
   /** `due` reported the same refusal of the campaign within the last hour. */
@@ -159,22 +145,11 @@ export interface FetchedReports
   readonly isRepeated: boolean;
 }
 
-export interface DueResult {
-  readonly environment: string;
-  /** The time for which it was decided what is due, ISO 8601 in UTC. */
-  readonly at: string;
-  readonly dryRun: boolean;
+export interface DueResult extends Omit<Due, 'version' | 'campaigns' | 'fetched'> {
   readonly items: readonly DueItem[];
-  /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
-  readonly stopped: boolean;
-  /** Replies in the ledgers of the campaigns that may mean to opt out, and wait for review. */
-  readonly review: number;
-  /** By environment that the API was asked for; empty for a dry run. */
   readonly fetched: readonly FetchedReports[];
   /** Occurrences missed in this environment in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
-  /** The worst of all items; 2 where not everything could be fetched. */
-  readonly exit: ExitStatus;
 }
 
 /**

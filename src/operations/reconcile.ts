@@ -9,7 +9,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { copyLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { Recorded } from '../ledger/records.ts';
-import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
+import type { ReconciliationFile as ReconciledFile, Reconciliation } from '../model/result-types.ts';
+import type { ListEncoding, Project, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { SEPARATOR } from '../recipients/header.ts';
@@ -45,39 +46,19 @@ export interface ReconcileOptions extends ProjectOptions {
   readonly input?: AsyncIterable<Uint8Array>;
 }
 
-export interface ReconciledFile {
-  readonly file: string;
-  /** The sum of the next four. */
-  readonly events: number;
-  readonly reports: number;
-  readonly replies: number;
-  /** New events that handbill does not understand. */
-  readonly unread: number;
-  /** Events that the ledger held already, or that the file holds twice. */
-  readonly known: number;
-}
+export type { ReconciledFile };
 
-/** With `dryRun`, what an import would do. */
-export interface ReconcileResult {
-  readonly dryRun: boolean;
-  readonly environment: string;
-  readonly ledger: string;
-  readonly files: readonly ReconciledFile[];
-  /** New delivery reports that are about no message of the environment. */
-  readonly unmatched: number;
-  /** Recipients in doubt whose message was received, according to a report. */
-  readonly doubtsResolved: number;
-  readonly repliesJoined: number;
-  readonly suppressed: readonly string[];
-  readonly lifted: readonly string[];
-  /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
-  readonly fallbacksDue: readonly DueFallbacks[];
+export interface TakenFiles extends Omit<Reconciliation, 'version' | 'diagnostics'> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A run that has fallbacks to send: sending it again does. */
-export interface DueFallbacks extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  readonly recipients: number;
+export type DueFallbacks = Omit<Reconciliation['fallbacksDue'][number], 'command'>;
+
+/** With `dryRun`, what an import would do. */
+export interface ReconcileResult extends Omit<Reconciliation, 'version' | 'diagnostics' | 'fallbacksDue'> {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly fallbacksDue: readonly DueFallbacks[];
 }
 
 /** In one transaction of some 40 ms, for which other processes wait. */
@@ -95,10 +76,6 @@ const MOST_DIAGNOSTICS = 100;
 export async function reconcile(files: readonly string[], options: ReconcileOptions = {}): Promise<ReconcileResult> {
   const { fallbacksDue, ...result } = await takeFiles(files, options);
   return { ...result, fallbacksDue: fallbacksDue.map(({ command: _, ...run }) => run) };
-}
-
-export interface TakenFiles extends ReconcileResult {
-  readonly fallbacksDue: readonly (DueFallbacks & { readonly command: string })[];
 }
 
 /** As `reconcile`; `meter` is called with how far the current file was read. */

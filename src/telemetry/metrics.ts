@@ -2,10 +2,11 @@ import { EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, OutcomeState, Report, Totals } from '../model.ts';
+import { type Campaign, OUTCOMES, type Report } from '../model.ts';
 import type { DueItem } from '../operations/due.ts';
 import { newestFirst, withoutTests } from '../operations/report.ts';
 import { exitOf } from '../operations/send-options.ts';
+import { totalsKey } from '../report/ends.ts';
 import { cameBack, feedbackOf } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
@@ -225,9 +226,9 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   const add = (metric: Metric, value: number, more: Labels = {}): void => {
     samples.push([metric, value, { ...labels, ...more }]);
   };
-  for (const [outcome, field] of OUTCOME_FIELDS) add('handbill_recipients', report.totals[field], { outcome });
-  for (const [outcome, field] of OUTCOME_FIELDS) {
-    for (const [reason, count] of Object.entries(report.reasons[field] ?? {})) {
+  for (const outcome of OUTCOMES) add('handbill_recipients', report.totals[totalsKey(outcome)], { outcome });
+  for (const outcome of OUTCOMES) {
+    for (const [reason, count] of Object.entries(report.reasons[totalsKey(outcome)] ?? {})) {
       add('handbill_recipients_by_reason', count, { outcome, reason });
     }
   }
@@ -238,16 +239,6 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   for (const state of RUN_STATES) add('handbill_run_state', state === report.state ? 1 : 0, { state });
   return samples;
 }
-
-const OUTCOME_FIELDS: readonly (readonly [OutcomeState, keyof Totals])[] = [
-  ['accepted', 'accepted'],
-  ['rejected', 'rejected'],
-  ['failed', 'failed'],
-  ['skipped', 'skipped'],
-  ['deferred', 'deferred'],
-  ['in-doubt', 'inDoubt'],
-  ['pending', 'pending'],
-];
 
 const RUN_STATES = ['running', 'finished', 'partial', 'halted', 'interrupted'] as const;
 
