@@ -18,6 +18,7 @@ const RESULTS = [
   'doubts',
   'due',
   'erasure',
+  'log',
   'person',
   'purge',
   'reconciliation',
@@ -53,13 +54,14 @@ export type ProviderSchema = ${typeOf(SCHEMAS.provider(), 'provider')};
  */
 export function resultTypes(): string {
   const declarations = RESULTS.flatMap((kind) => {
-    const { definitions, ...root } = resultSchema(kind);
+    const { definitions, oneOf, ...root } = resultSchema(kind);
     // The command line adds warnings about the ledger to any result.
     const { warnings: _, ...properties } = root.properties ?? {};
     const all = Object.entries<AnySchema>({ '': { ...root, properties }, ...definitions });
-    return all.map(
+    const declared = all.map(
       ([name, schema]) => `${docOf(schema)}${declaration(nameOfType(kind, name), typeOf(schema, kind))}\n`,
     );
+    return oneOf === undefined ? declared : [...declared, fieldsBy(nameOfType(kind), oneOf)];
   });
   return `import type { Code } from '../errors.ts';\nimport type { Json } from '../util/json.ts';\n${declarations.join('')}`;
 }
@@ -67,6 +69,15 @@ export function resultTypes(): string {
 export function resultSchema(kind: (typeof RESULTS)[number]) {
   const text = readFileSync(new URL(`../schemas/${kind}.schema.json`, import.meta.url), 'utf8');
   return JSON.parse(text) as AnySchema & { readonly definitions?: Readonly<Record<string, AnySchema>> };
+}
+
+/** `LogFields`: the fields that records of each event have, besides those that all have. */
+function fieldsBy(name: string, branches: readonly AnySchema[]): string {
+  const fields = branches.map(({ properties = {}, required = [] }) => {
+    const [word] = Object.values<AnySchema>(properties).map((one) => JSON.stringify(one.const));
+    return `readonly ${word}: Required<Pick<${name}, ${required.map((one) => JSON.stringify(one)).join(' | ') || 'never'}>>`;
+  });
+  return `export interface ${name}Fields { ${fields.join('; ')} }\n`;
 }
 
 /** The same for users of the library: the compiler loses a docstring that does not begin a line. */

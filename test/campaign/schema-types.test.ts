@@ -76,7 +76,7 @@ describe('the type of a result', () => {
   it('names the definitions of its schema, and says a thing once', () => {
     expect(typeOf({ $ref: '#/definitions/halt' }, 'report')).toBe('ReportHalt');
     expect(typeOf({ oneOf: [{ type: 'null' }, { $ref: '#/definitions/halt' }] }, 'report')).toBe('null | ReportHalt');
-    expect(typeOf({ allOf: [{ $ref: '#/definitions/run' }], properties: { why: { const: 1 } } }, 'purge')).toBe(
+    expect(typeOf({ allOf: [{ $ref: '#/definitions/run' }], properties: { why: { enum: [1] } } }, 'purge')).toBe(
       'PurgeRun & { readonly why?: 1 }',
     );
     expect(types).toContain('export interface ReportHalt {');
@@ -88,6 +88,11 @@ describe('the type of a result', () => {
       '\n/** Id of the run, as `handbill runs` lists it and `handbill report` takes it. */\nreadonly run: string;',
     );
     expect(types).not.toMatch(/\S \/\*\*|\*\/ \S/);
+  });
+
+  it('has the fields of the records of each event of the log', () => {
+    expect(types).toContain('readonly "purged": Required<Pick<Log, "dryRun" | "runs" | "left">>;');
+    expect(types).toContain('readonly "webhook-notice": Required<Pick<Log, never>>;');
   });
 
   it('is without the warnings that the command line adds', () => {
