@@ -211,12 +211,11 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     }
   }
   using ledgers = openReaders(options);
-  const seen = await seeSchedules(all, ledgers, { environment, lookedMs, options });
-  for (const one of all) {
+  for (const [one, seen] of await seeSchedules(all, ledgers, { environment, lookedMs, options })) {
     // The ledger cannot be written: nothing more is posted, and no campaign opens it again (failures.md, H1).
     stopped = options.signal.aborted || items.at(-1)?.exit === EXIT.ledger;
     if (stopped) break;
-    const asked = { environment, lookedMs, options, seen: seen.get(one) };
+    const asked = { environment, lookedMs, options, seen };
     for await (const item of stepsOf(one, ledgers, asked)) await add(item, one.campaign.project);
   }
   for (const memory of memories.values()) await memory.save();
@@ -336,7 +335,7 @@ function isToSend({ action }: Step): boolean {
 async function* stepsOf(
   one: Scheduled | Following,
   ledgers: Readers,
-  { environment, lookedMs, options, seen: first }: Asked & { readonly seen: FirstSeen | undefined },
+  { environment, lookedMs, options, seen }: Asked & { readonly seen: FirstSeen },
 ): AsyncGenerator<DueItem> {
   const { campaign } = one;
   const nowMs = options.at ?? options.now();
@@ -352,14 +351,12 @@ async function* stepsOf(
   let choose: (callMs: number) => readonly Step[];
   let runs: readonly DueRun[];
   let pause: Pause | null;
-  let seen: Seen;
   try {
-    if (first !== undefined && 'fault' in first) throw first.fault;
+    if ('fault' in seen) throw seen.fault;
     const longestMs = waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each);
     const known = knownOf(campaign, environmentOf(campaign, environment), ledgers, nowMs);
     runs = known.runs;
     pause = known.pause;
-    seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
     const { isNew } = seen;
     // With a past `--at`, the user asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
@@ -459,9 +456,7 @@ function overBudget({ campaign }: Automatic, environment: string, { untilMs }: S
   return { ...PAUSED, why: 'over-budget', nextPeriod } as const;
 }
 
-type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'> & Partial<Pick<DueItem, 'nextPeriod'>>;
-
-async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
+async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Partial<DueItem>> {
   const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers, rehearsal } = options;
   const warnings: Diagnostic[] = [];
   try {
@@ -557,8 +552,6 @@ interface DueRun extends KnownRun, Pick<RunRecord, 'startedAtMs'> {
 
 interface DueKnown {
   readonly runs: readonly DueRun[];
-  /** The last one that a call saw; null: none. */
-  readonly seen: SeenSchedule | null;
   /** Null: it may be sent. */
   readonly pause: Pause | null;
   readonly followed: readonly FollowedRun[];
@@ -568,7 +561,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   // Recipients of runs of earlier instants are not counted, which would take a scan of the list.
   const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each));
   const ledger = ledgers.of(campaign.project.ledger);
-  if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
+  if (ledger === null) return { runs: [], pause: null, followed: [] };
   const former = formerNameProblem(ledger.campaigns(), campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
@@ -594,9 +587,8 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
       isSame: isSame(run),
     };
   });
-  const pause = ledger.pauseOf(identity);
   const followed = followedBy(campaign, environment.identity, ledger, nowMs);
-  return { runs, seen: ledger.scheduleOf(identity), pause, followed };
+  return { runs, pause: ledger.pauseOf(identity), followed };
 }
 
 function followedBy({ after, send, split }: Campaign, environment: string, ledger: Ledger, nowMs: number) {
@@ -618,18 +610,17 @@ export interface Seen extends SeenSchedule {
 }
 
 /**
- * When a call first saw the schedule of a campaign. If the ledger does not know: the earliest of now, the last change
- * of the campaign's files on this machine (a copy does not keep that time), and the first run with the campaign as it
- * is.
+ * When a call first saw a schedule that the ledger does not know: the earliest of now, the last change of the campaign's
+ * files on this machine (a copy does not keep that time), and the first run with the campaign as it is.
+ * @param before - the last schedule that a call saw; null: none
  */
 async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
-  { runs, seen }: DueKnown,
+  before: SeenSchedule | null,
+  runs: readonly DueRun[],
   nowMs: number,
   { rehearsal }: Options,
 ): Promise<Seen> {
-  const schedule = scheduleName(campaign);
-  if (seen?.schedule === schedule) return { ...seen, isNew: false };
   const { root, file } = campaign.project;
   const files = [path, ...(file === null ? [] : [join(root, PROJECT_FILE)])];
   const changed = await Promise.all(
@@ -643,11 +634,11 @@ async function scheduleSeen(
   // A change reaches the machine that sends after now.
   const isChange = rehearsal?.side !== undefined;
   // If a schedule replaced another one and was used before that, earlier runs do not count.
-  const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
+  const ran = before === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
   const seenMs = Math.floor(Math.min(nowMs, ...(isChange ? [] : [Math.max(...changed)]), ...ran));
   // This call passes over earlier instants, and says so: a later one must not send them.
   const earliestMs = campaign.schedule === null ? seenMs : nowMs - GRACE_MS;
-  return { schedule, seenMs: Math.max(seenMs, earliestMs), isNew: true };
+  return { schedule: scheduleName(campaign), seenMs: Math.max(seenMs, earliestMs), isNew: true };
 }
 
 /** Another schedule has another name: it is new again. */
@@ -658,27 +649,30 @@ function scheduleName({ schedule, after }: Campaign): string {
 /** `fault`: why the ledger does not know. */
 type FirstSeen = Seen | { readonly fault: unknown };
 
-/** Campaigns with a new schedule, recorded in one transaction for each ledger; a dry run only reads. */
+/** Records new schedules, in one transaction for each ledger; a dry run only reads. */
 async function seeSchedules(
-  all: readonly Automatic[],
+  all: readonly (Scheduled | Following)[],
   ledgers: Readers,
   { environment, lookedMs, options }: Asked,
-): Promise<ReadonlyMap<Automatic, FirstSeen>> {
-  const found = new Map<Automatic, FirstSeen>();
+): Promise<ReadonlyMap<Scheduled | Following, FirstSeen>> {
+  const found = new Map<Scheduled | Following, FirstSeen>();
   for (const one of all) {
     const { campaign, ledgerFault } = one;
     try {
       if (ledgerFault !== null) throw refuse(ledgerFault);
       const where = environmentOf(campaign, environment);
       const before = ledgers.of(campaign.project.ledger)?.scheduleOf(placeOf(campaign, where)) ?? null;
-      if (before?.schedule === scheduleName(campaign)) continue;
-      const known = knownOf(campaign, where, ledgers, options.at ?? options.now());
-      found.set(one, await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
+      if (before?.schedule === scheduleName(campaign)) {
+        found.set(one, { ...before, isNew: false });
+        continue;
+      }
+      const { runs } = knownOf(campaign, where, ledgers, options.at ?? options.now());
+      found.set(one, await scheduleSeen(one, before, runs, Math.min(options.now(), lookedMs), options));
     } catch (fault) {
       found.set(one, { fault });
     }
   }
-  const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen ? [] : [{ one, seen }]));
+  const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen || !seen.isNew ? [] : [{ one, seen }]));
   if (options.dryRun === true || isNew.length === 0) return found;
   ledgers.close();
   for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {

@@ -25,8 +25,7 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
 import { isForm } from '../webhook/interpret-body.ts';
 import { meaningOf } from '../webhook/meaning.ts';
-import type { FetchContext } from './fetch-reports.ts';
-import { type ProjectOptions, withDefaults } from './options.ts';
+import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { nameOfRun, PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
@@ -100,9 +99,7 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
     const copy = dryRun && folder !== null ? join(folder.root, 'ledger.db') : null;
     if (copy !== null) copyLedger(place, copy, now());
     using ledger = openLedger(copy ?? place, { mode: 'write', nowMs: now(), isCopy: copy !== null });
-    const { env, meter, signal } = options;
-    const fetches = files.includes(API) ? { env, signal } : null;
-    return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter, fetches });
+    return await takeOver(inputs, ledger, reading, { ...options, environment, fetches: files.includes(API) });
   } finally {
     await folder?.remove();
   }
@@ -143,21 +140,18 @@ async function spooled(found: Awaited<ReturnType<typeof findFiles>>, folder: Tem
   return files;
 }
 
-interface Facts {
-  readonly now: () => number;
-  readonly cwd: string;
-  readonly dryRun: boolean;
+interface Taking extends ResolvedOptions, Pick<ReconcileOptions, 'dryRun' | 'signal'> {
+  readonly meter?: Meter;
   readonly environment: string;
-  readonly meter: Meter | undefined;
-  /** Null: the API is not asked. */
-  readonly fetches: Pick<FetchContext, 'env' | 'signal'> | null;
+  /** The API is asked too. */
+  readonly fetches: boolean;
 }
 
 async function takeOver(
   files: readonly EventFile[],
   ledger: Ledger,
   reading: ProjectReading,
-  { now, cwd, dryRun, environment, meter, fetches }: Facts,
+  { cwd, env, now, signal, dryRun = false, environment, meter, fetches }: Taking,
 ): Promise<TakenFiles> {
   const { project } = reading;
   const { startLifts, stopEnds } = project.webhook.replies;
@@ -181,10 +175,10 @@ async function takeOver(
     const sender = optOutFrom(event, (text) => meaningOf(text, project.webhook.replies) === 'opt-out');
     if (sender !== null && !isAddress(sender.from)) unassigned.push({ ...sender, at });
   };
-  if (fetches !== null) {
+  if (fetches) {
     const file = `API of ${environment}`;
     const counts = { ...NO_EVENTS };
-    const context = { ...fetches, ledger, reading, environment: environmentOf(reading, environment), now };
+    const context = { env, signal, ledger, reading, environment: environmentOf(reading, environment), now };
     const { fetchReports } = await import('./fetch-reports.ts');
     const found = await fetchReports(context, async (events, source, page) => {
       const recorded = await recorder(events, source, page);
