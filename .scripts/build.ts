@@ -21,7 +21,7 @@ import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
 import { writePageParts } from './pages.ts';
 import { keepPublicTypes } from './public-types.ts';
-import { writeSchemaTypes } from './schema-types.ts';
+import { publicResultTypes, writeSchemaTypes } from './schema-types.ts';
 import { writeValidators } from './validators.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -39,6 +39,7 @@ async function build(): Promise<void> {
     mkdirSync(part, { recursive: true });
     writeSchemaTypes();
     declare();
+    writeFileSync(join(part, 'model', 'result-types.d.ts'), publicResultTypes());
     keepPublicTypes(part);
     await bundle(part);
     mkdirSync(join(part, 'campaign'), { recursive: true });

@@ -57,6 +57,7 @@ export type {
   RequestFigures,
   Retry,
   RunState,
+  Schedule,
   Significance,
   SkipReason,
   StepTotals,

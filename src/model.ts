@@ -5,6 +5,7 @@
  *
  * The API's later events are joined to the outcome: WebhookEvent -> Delivery. Read words.ts and project.ts first.
  * CampaignFile, which is not trusted yet, never leaves campaign/written.ts; plan/plan.ts has the Plan. No code runs here.
+ * The build makes model/result-types.ts from schemas/: the types of what commands print as JSON.
  */
 
 export * from './model/allow.ts';

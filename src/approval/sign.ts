@@ -22,7 +22,12 @@ const TIMEOUT_MS = 180_000;
  * @throws HandbillError exit 2 where the key is not there, or cannot be used
  */
 export async function signBytes(bytes: Uint8Array, key: string, options: SignOptions): Promise<string> {
-  if (/[\r\n]|PRIVATE KEY/.test(key)) throw notAName();
+  // In CI a secret is in a variable before it is in a file; the message does not repeat a text that may be the secret.
+  if (/[\r\n]|PRIVATE KEY/.test(key)) {
+    const message = 'What was given is a private key itself, not the name of its file.';
+    const hint = 'Write the key to a file that only you can read (chmod 600), and name that file.';
+    throw refuse(problem('signing-failed', message, { hint }));
+  }
   // Absolute, so that no name of a file can be taken for an option.
   const path = resolve(options.cwd, key);
   const found = await stat(path).catch(() => null);
@@ -45,14 +50,6 @@ export async function signBytes(bytes: Uint8Array, key: string, options: SignOpt
     if ('problem' in signature) throw notSigned(key, `the signature ${signature.problem}`, true);
     return signature.armoured;
   });
-}
-
-/** In CI a secret is in a variable before it is in a file; the message does not repeat a text that may be the secret. */
-function notAName(): Error {
-  const hint = 'Write the key to a file that only you can read (chmod 600), and name that file.';
-  return refuse(
-    problem('signing-failed', 'What was given is a private key itself, not the name of its file.', { hint }),
-  );
 }
 
 function notSigned(key: string, said: string, interactive: boolean): Error {

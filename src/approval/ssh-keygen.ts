@@ -52,9 +52,11 @@ export async function runSshKeygen(call: Call): Promise<Answer> {
     child.once('error', (failed) => resolve({ status: null, error: failed }));
     child.once('close', (code) => resolve({ status: code, error: null }));
   });
-  if (error !== null) throw notThere(error);
+  if (error !== null && !('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES'))) throw error;
+  if (error !== null) throw unusable('There is no ssh-keygen, which signs plans and checks signatures.');
   const said = safe(err()).trim();
-  if (/(unknown|illegal|invalid|unrecognized) option -- ?'?Y/i.test(said)) throw tooOld();
+  if (/(unknown|illegal|invalid|unrecognized) option -- ?'?Y/i.test(said))
+    throw unusable('This ssh-keygen is too old: it can neither make nor look at signatures.');
   return { ok: status === 0, out: out(), said: said === '' && status === null ? 'it took too long' : said };
 }
 
@@ -75,14 +77,7 @@ function gather(stream: Readable | null, onText?: (text: string) => void): () =>
   return () => text;
 }
 
-function notThere(error: Error): Error {
-  if (!('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES'))) return error;
-  const message = 'There is no ssh-keygen, which signs plans and checks signatures.';
-  return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
-}
-
-function tooOld(): Error {
-  const message = 'This ssh-keygen is too old: it can neither make nor look at signatures.';
+function unusable(message: string): Error {
   return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
 }
 

@@ -41,7 +41,9 @@ async function verifyAs(
   options: VerifyOptions,
 ): Promise<{ readonly names: readonly string[] } | { readonly problem: string }> {
   return inPrivateFolder({ signers: `${lineOf(signer)}\n`, signature: armoured }, async (folder) => {
-    const files = ['-f', 'signers', '-s', 'signature', `-Overify-time=${timeOf(options.nowMs)}`];
+    // `20261121091500`, in UTC, the zone of ssh-keygen.
+    const time = new Date(options.nowMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
+    const files = ['-f', 'signers', '-s', 'signature', `-Overify-time=${time}`];
     const call = { folder, env: options.env, timeoutMs: TIMEOUT_MS };
     let names = signer.names;
     if (signer.authority) {
@@ -71,11 +73,6 @@ function lineOf({ names, key, authority, validAfter, validBefore, namespaces }: 
     validBefore === null ? [] : [`valid-before="${validBefore}"`],
   ].flat();
   return [names.join(','), ...(options.length === 0 ? [] : [options.join(',')]), key].join(' ');
-}
-
-/** `20261121091500`, in UTC, the zone of ssh-keygen. */
-function timeOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
 }
 
 /** Without the place in a temporary file. */

@@ -28,7 +28,12 @@ function configure(command: Command, text: CommandText, module: CommandModule, c
   if (text.usage !== undefined) command.usage(text.usage);
   addOptions(command, module.FLAGS ?? {}, context);
   for (const [title, table] of Object.entries(module.FLAG_GROUPS ?? {})) addOptions(command, table, context, title);
-  addExamples(command, text.examples ?? []);
+  const examples = text.examples ?? [];
+  if (examples.length > 0) {
+    const width = Math.max(...examples.map(([line = '']) => line.length));
+    const lines = examples.map(([line = '', says = '']) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
+    command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
   const { run } = module;
   if (run === undefined) return;
   command.action(async (...given: unknown[]) => {
@@ -36,11 +41,4 @@ function configure(command: Command, text: CommandText, module: CommandModule, c
     const flags = { ...(given.at(-2) as object), cwd, env, now };
     await run(context, flags as never, ...([...given.slice(0, -2), command] as never[]));
   });
-}
-
-function addExamples(command: Command, examples: NonNullable<CommandText['examples']>): void {
-  if (examples.length === 0) return;
-  const width = Math.max(...examples.map(([line = '']) => line.length));
-  const lines = examples.map(([line = '', says = '']) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
-  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }

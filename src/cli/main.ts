@@ -10,7 +10,11 @@ import { overviewFor } from './table.ts';
 
 /** Sets the exit status. Prints an expected error as its diagnostics, any other as a line that asks for a report. */
 export async function main(args: readonly string[]): Promise<void> {
-  endWithParent(process);
+  // Under an older Node.js this process has a parent that passes signals on (older-node.ts). Killed, it cannot.
+  if (process.env['HANDBILL_PARENT'] === String(process.ppid)) {
+    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+    process.channel?.unref();
+  }
   let context = contextOf(process);
   process.on('uncaughtException', (error) => {
     // After an error outside of any promise the process cannot continue.
@@ -51,13 +55,6 @@ const QUIET: readonly string[] = ['--quiet', '-q'];
  * first.
  */
 const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
-
-/** Under an older Node.js this process has a parent that passes signals on (older-node.ts). Killed, it cannot. */
-function endWithParent(here: NodeJS.Process): void {
-  if (here.env['HANDBILL_PARENT'] !== String(here.ppid)) return;
-  here.once('disconnect', () => here.kill(here.pid, 'SIGTERM'));
-  here.channel?.unref();
-}
 
 export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = here.env): CommandContext {
   const { stdout, stderr, stdin } = here;

@@ -1,3 +1,4 @@
+import type { Purge } from '../model/result-types.ts';
 import type {
   Allowable,
   ChangedRecipient,
@@ -580,11 +581,7 @@ export interface ErasedRows {
   readonly kept: readonly KeptDelivery[];
 }
 
-export interface EventCounts {
-  readonly reports: number;
-  readonly replies: number;
-  readonly unread: number;
-}
+export type EventCounts = Purge['events'];
 
 export interface Hasher {
   readonly keyId: string;

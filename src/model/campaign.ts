@@ -1,5 +1,6 @@
 import type { Diagnostic, Position, SourceText } from '../errors.ts';
 import type { Project } from './project.ts';
+import type { ReportInput } from './result-types.ts';
 import type { SendWindow } from './window.ts';
 import type { Channel, CharacterSet, JsonObject } from './words.ts';
 
@@ -384,33 +385,15 @@ export interface Schedule {
   readonly asksCatchUp: boolean;
 }
 
-export interface InputFile {
-  /**
-   * No files: `day`: from which relative dates in `recipients.where` count. `fence`: the addresses of `only`. `redirect`: the
-   * address that all messages of a kind went to. `guards`: the limits and rules of each run of a standing plan.
-   * `suppressions`: the names of the lists, whose entries may change. `stand-in`: its address and `wire`; `settings` is about
-   * its original. A campaign has the `provider` files of all environments; a plan has that of one environment.
-   */
-  readonly role:
-    | 'campaign'
-    | 'project'
-    | 'template'
-    | 'partial'
-    | 'provider'
-    | 'recipients'
-    | 'settings'
-    | 'day'
-    | 'fence'
-    | 'redirect'
-    | 'guards'
-    | 'suppressions'
-    | 'stand-in';
-  /** As the user would name it; relative to the project's root where it lies inside. */
-  readonly file: string;
-  /** SHA-256 of the bytes that were parsed, in hex. */
-  readonly sha256: string;
-  /** How the bytes of a list were read. */
-  readonly reading?: ListReading;
+/**
+ * Roles without a file: `day`: from which relative dates in `recipients.where` count. `fence`: the addresses of `only`.
+ * `redirect`: the address that all messages of a kind went to. `guards`: the limits and rules of each run of a standing
+ * plan. `suppressions`: the names of the lists, whose entries may change. `stand-in`: its address and `wire`; `settings` is
+ * about its original. A campaign has the `provider` files of all environments; a plan has that of one environment.
+ */
+export interface InputFile extends ReportInput {
+  /** With these, the cells of a list are read as they were read before, whatever the campaign says by then. */
+  readonly reading?: Pick<ListSpec, 'headerRow' | 'delimiter' | 'encoding' | 'escaped'>;
   /** The list of `--recipients`: from the root where it lies inside, `-` for standard input. Absent: that of the campaign. */
   readonly given?: string;
   /** The guards that the list failed and a person allowed, in words. */
@@ -432,6 +415,3 @@ const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set([
   'guards',
   'suppressions',
 ]);
-
-/** With these, the cells of a list are read as they were read before, whatever the campaign says by then. */
-type ListReading = Pick<ListSpec, 'headerRow' | 'delimiter' | 'encoding' | 'escaped'>;

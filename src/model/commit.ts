@@ -1,14 +1,6 @@
 import type { Diagnostic } from '../errors.ts';
 
-/** Without names and addresses of authors. */
-export interface Commit {
-  /** The whole hash. */
-  readonly commit: string;
-  /** Null: a commit was checked out and no branch, and no CI system says which one it is. */
-  readonly branch: string | null;
-  /** The files of the campaign were as this commit has them. */
-  readonly clean: boolean;
-}
+export type { ReportCommit as Commit } from './result-types.ts';
 
 export interface GitRule {
   /** All files of the campaign must be committed. */

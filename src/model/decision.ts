@@ -5,6 +5,7 @@ import type { RequestForm } from '../providers/request.ts';
 import type { Variables } from './campaign.ts';
 import type { OutcomeState } from './outcome.ts';
 import type { Recipient } from './recipient.ts';
+import type { SuppressionCheck } from './result-types.ts';
 import type { Channel, JsonObject } from './words.ts';
 
 export interface ReasonWords {
@@ -210,46 +211,8 @@ export interface SendRequest {
   readonly to?: string;
 }
 
-export interface SuppressionEntry {
-  /** `ledger`, or the file as the user would name it. */
-  readonly list: string;
-  /** Line of the file, from 1; null for the ledger. */
-  readonly line: number | null;
-  /** The list holds a keyed hash of the address. */
-  readonly hashed: boolean;
-  /** The campaigns that name the file; null where the entry counts for all. */
-  readonly campaigns: readonly string[] | null;
-  /** It counts for campaigns with this topic; null: for all. */
-  readonly topic: string | null;
-  readonly reason: string | null;
-  /** ISO 8601 in UTC; null for a file, which does not say it. */
-  readonly since: string | null;
-  /** ISO 8601 in UTC; null where it has no end. */
-  readonly until: string | null;
-  /** Where an entry of the ledger comes from: `user`, `reply`, a file; null for a file. */
-  readonly source: string | null;
-  /** False: it has ended. */
-  readonly active: boolean;
-}
-
 /** Whether an address that was asked about is suppressed, and what the lists say about it. */
-export interface SuppressionAnswer {
-  readonly given: string;
-  /** In the form in which it is compared; null for a hash. */
-  readonly address: string | null;
-  /** In every campaign; null where it was not found and a list or a key could not be read. */
-  readonly suppressed: boolean | null;
-  readonly entries: readonly SuppressionEntry[];
-  /** Where it failed for good too often, by the rule of handbill.yaml; absent: nowhere. */
-  readonly unreachable?: readonly UnreachableAddress[];
-}
-
+export type SuppressionAnswer = NonNullable<SuppressionCheck['answers']>[number];
+export type SuppressionEntry = SuppressionAnswer['entries'][number];
 /** An address that messages to an environment skip as `unreachable`. */
-export interface UnreachableAddress {
-  readonly address: string;
-  readonly environment: string;
-  /** Messages with a permanent failure, and no delivery since. */
-  readonly failures: number;
-  /** ISO 8601 in UTC. */
-  readonly lastFailure: string;
-}
+export type UnreachableAddress = NonNullable<SuppressionAnswer['unreachable']>[number];

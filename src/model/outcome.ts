@@ -1,4 +1,5 @@
 import type { Delivery } from './event.ts';
+import type { ReportEarlier as EarlierMessage } from './result-types.ts';
 import type { Channel } from './words.ts';
 
 export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred', 'in-doubt', 'pending'] as const;
@@ -46,21 +47,7 @@ export interface Outcome {
   readonly steps?: readonly StepOutcome[];
 }
 
-/** A message to an address that was corrected since: another message took its place. */
-export interface EarlierMessage {
-  readonly channel: Channel;
-  readonly to: string | null;
-  /** handbill's own id of this message; null: not looked for. */
-  readonly reference: string | null;
-  readonly messageId: string | null;
-  readonly httpStatus: number | null;
-  /** The version of the run's inputs that it was made from, such as `v1`; null where that is not known. */
-  readonly inputs: string | null;
-  /** Its delivery state; null: no report. */
-  readonly delivery: Delivery | null;
-  /** When it was claimed, ISO 8601 in UTC; null where that is not known. */
-  readonly sentAt: string | null;
-}
+export type { EarlierMessage };
 
 /** The outcome of one step; `rejected` with the reason `fell-back` for all but the last. */
 export type StepOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'steps' | 'earlier' | 'versionsBefore'>;

@@ -1,10 +1,11 @@
-import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, thrownText } from '../errors.ts';
+import { type Diagnostic, EXIT, type ExitStatus, HandbillError, thrownText } from '../errors.ts';
 import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
 import { examineDisk, examineLedger, isAtLeast } from '../ledger/open.ts';
 import { runName } from '../ledger/records.ts';
+import type { Doctor } from '../model/result-types.ts';
 import type { Environment } from '../model.ts';
 import { placedBy } from '../providers/placed.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
@@ -236,46 +237,8 @@ function checkDisk(ledger: string): readonly DoctorCheck[] {
   return [...checks, found('disk', 'problem', message, { code: 'ledger-filesystem', hint: local })];
 }
 
-/** A closed set, which schemas/doctor.schema.json lists too. */
-export const CHECKS = [
-  'node',
-  'handbill',
-  'time-zones',
-  'clock',
-  'terminal',
-  'certificates',
-  'project',
-  'schemas',
-  'campaign',
-  'git',
-  'ledger',
-  'disk',
-  'locks',
-  'pause',
-  'fence',
-  'purge',
-  'missed',
-  'environment',
-  'key',
-  'connection',
-  'approval',
-  'suppressions',
-  'webhooks',
-] as const;
-
-export type CheckName = (typeof CHECKS)[number];
-
-export interface DoctorCheck {
-  /** A word of a closed set, which schemas/doctor.schema.json lists. */
-  readonly check: string;
-  /** Which of several: the name of an environment; null if there is only one. */
-  readonly of: string | null;
-  /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to check, or it was not asked for. */
-  readonly status: 'ok' | 'warning' | 'problem' | 'skipped';
-  readonly message: string;
-  readonly hint: string | null;
-  readonly code: Code | null;
-}
+export type DoctorCheck = Doctor['checks'][number];
+export type CheckName = DoctorCheck['check'];
 
 type Rest = Partial<Pick<DoctorCheck, 'of' | 'hint' | 'code'>>;
 

@@ -11,6 +11,7 @@ import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { sharedSecrets } from '../campaign/read-webhook.ts';
 import { type Diagnostic, HandbillError, problem, refuse, thrownText } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import type { Doctor } from '../model/result-types.ts';
 import type { Campaign, Environment, ListSpec, Project } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
 import { environmentOf } from '../plan/plan.ts';
@@ -57,17 +58,7 @@ export interface DoctorOptions extends ProjectOptions, OptionsOf<typeof DOCTOR> 
   readonly campaign?: string;
 }
 
-export interface DoctorResult {
-  readonly handbill: string;
-  readonly root: string;
-  readonly checks: readonly DoctorCheck[];
-  readonly totals: {
-    readonly ok: number;
-    readonly warnings: number;
-    readonly problems: number;
-    readonly skipped: number;
-  };
-}
+export type DoctorResult = Omit<Doctor, 'version'>;
 
 /**
  * `handbill doctor`: checks the runtime, ledger, environments, keys and clock that a start needs, and changes nothing.

@@ -2,8 +2,9 @@ import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Outcome, Report, StepOutcome } from '../model.ts';
+import type { DoubtRow, DoubtVerdict, RunRecord } from '../ledger/records.ts';
+import type { DoubtsDoubt as Doubt } from '../model/result-types.ts';
+import type { Campaign, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { lateAtOf } from '../plan/gate.ts';
 import { unspelled } from '../providers/reference.ts';
@@ -243,7 +244,7 @@ function selectDoubts(
     else chosen.add(doubt);
   }
   for (const named of wanted.names) {
-    const found = find(named.name);
+    const found = [...find(named.name)];
     if (found.length > 1) twice.push(ambiguous(named, found));
     const [doubt] = found;
     if (doubt === undefined) unknown.push(named);
@@ -273,27 +274,23 @@ const EXPLAINED = 1000;
  */
 function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: AddressReader) {
   const referenceOf = createReferences(run);
-  const exact = new Map<string, DoubtRow[]>();
-  const byAddress = new Map<string, DoubtRow[]>();
+  const exact = new Map<string, Set<DoubtRow>>();
+  const byAddress = new Map<string, Set<DoubtRow>>();
+  const add = (map: typeof exact, name: string, doubt: DoubtRow) =>
+    map.set(name, (map.get(name) ?? new Set()).add(doubt));
   for (const doubt of doubts) {
     add(exact, doubt.key, doubt);
     add(exact, referenceOf(doubt.key, doubt.channel, doubt.resend), doubt);
     if (doubt.to !== null) add(byAddress, listedForm(doubt.to), doubt);
   }
-  return (name: string) => {
+  return (name: string): ReadonlySet<DoubtRow> => {
     const found = exact.get(name) ?? byAddress.get(listedForm(name));
     if (found !== undefined) return found;
     const number = phone(name);
     const form = 'to' in number ? listedForm(number.to) : null;
     const byNumber = form === null ? undefined : (exact.get(form) ?? byAddress.get(form));
-    return byNumber ?? exact.get(unspelled(name)) ?? [];
+    return byNumber ?? exact.get(unspelled(name)) ?? new Set();
   };
-}
-
-function add<T>(map: Map<string, T[]>, name: string, person: T): void {
-  const known = map.get(name);
-  if (known === undefined) map.set(name, [person]);
-  else if (!known.includes(person)) known.push(person);
 }
 
 function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
@@ -382,34 +379,7 @@ export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> 
   readonly run?: string;
 }
 
-export interface Doubt extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  /** First line of the row in its file. */
-  readonly line: number;
-  /** Null after a purge, like the reference. */
-  readonly key: string | null;
-  readonly to: string | null;
-  readonly channel: Channel;
-  /** 0: the campaign's own message or its variant's; then the fallbacks. */
-  readonly step: number;
-  /** handbill's own id of the message, as its request carried it: what to ask the API for. */
-  readonly reference: string | null;
-  readonly reason: string | null;
-  /** Requests over all starts, the one in doubt included. */
-  readonly attempts: number;
-  readonly httpStatus: number | null;
-  /** The error of an answer; text from outside, never trusted. */
-  readonly error: string | null;
-  /** When the request was made, ISO 8601 in UTC. */
-  readonly since: string | null;
-  /** Null, like the fields that follow, while the recipient is in doubt. */
-  readonly verdict: DoubtVerdict | null;
-  /** The person who resolved it, or the evidence. */
-  readonly resolvedBy: string | null;
-  readonly resolvedAt: string | null;
-  /** Null: unknown. */
-  readonly messageId: string | null;
-  readonly note: string | null;
-}
+export type { Doubt };
 
 /** The fields of `jsonl` and of the schema, the columns of `csv`. */
 export const DOUBT_FIELDS = [
@@ -465,7 +435,11 @@ export function* doubtsOf(
   const referenceOf = referencesOf(run, project);
   if (resolved) {
     for (const batch of ledger.resolutions(run)) {
-      yield batch.map((one) => ({ ...toDoubt(run, one, referenceOf), ...resolutionOf(one) }));
+      yield batch.map((one): Doubt => {
+        const { verdict, who, resolvedBy, resolvedAtMs, messageId, note } = one;
+        const resolution = { verdict, resolvedBy: who ?? resolvedBy, resolvedAt: iso(resolvedAtMs), messageId, note };
+        return { ...toDoubt(run, one, referenceOf), ...resolution };
+      });
     }
   } else {
     for (const batch of ledger.doubts(run)) yield batch.map((one) => toDoubt(run, one, referenceOf));
@@ -500,8 +474,4 @@ export function toDoubt(
     messageId: null,
     note: null,
   };
-}
-
-function resolutionOf({ verdict, who, resolvedBy, resolvedAtMs, messageId, note }: ResolutionRecord): Partial<Doubt> {
-  return { verdict, resolvedBy: who ?? resolvedBy, resolvedAt: iso(resolvedAtMs), messageId, note };
 }

@@ -16,6 +16,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
+import type { Due, DueCampaign } from '../model/result-types.ts';
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { lateAt, mostBeforeMs } from '../plan/gate.ts';
@@ -32,7 +33,6 @@ import {
   GRACE_MS,
   type KnownRun,
   type Step,
-  type StepReason,
   waitsMs,
 } from '../schedule/choose.ts';
 import { instantOf, occurrenceAt, whenText } from '../schedule/occurrence.ts';
@@ -126,23 +126,9 @@ export type DueEvent =
   | { readonly kind: 'missed'; readonly missed: readonly MissedOccurrence[]; readonly environment: string };
 
 /** One occurrence of a campaign and what happens with it, or a campaign with none that is due. */
-export interface DueItem {
-  /** Null where the campaign cannot be read. */
-  readonly campaign: string | null;
-  readonly file: string;
-  readonly occurrence: string | null;
-  /** `refuse`: it was to be sent and could not be; `none`: nothing is due. */
-  readonly action: 'send' | 'continue' | 'leave' | 'miss' | 'refuse' | 'none';
-  /** Why it is left alone or missed; `earlier`: a call before `at` does it. Null otherwise. */
-  readonly why: StepReason | null;
-  /** Scheduled instants of the 7 days before this one at which nothing ran, and which are not made up for. */
-  readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
-  /** The next scheduled instant; null if there is none. */
-  readonly next: string | null;
+export interface DueItem extends Omit<DueCampaign, 'report' | 'diagnostics'> {
   /** When it goes out; null for a follow-up, and where the campaign cannot be read. */
   readonly schedule: Schedule | null;
-  /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
-  readonly exit: ExitStatus;
   /** First day of the next period where it is above the budget, and whether it is still sent then; else null. */
   readonly nextPeriod: { readonly begins: string; readonly isInTime: boolean } | null;
   /** `due` reported the same refusal of the campaign within the last hour. */
@@ -159,22 +145,11 @@ export interface FetchedReports
   readonly isRepeated: boolean;
 }
 
-export interface DueResult {
-  readonly environment: string;
-  /** The time for which it was decided what is due, ISO 8601 in UTC. */
-  readonly at: string;
-  readonly dryRun: boolean;
+export interface DueResult extends Omit<Due, 'version' | 'campaigns' | 'fetched'> {
   readonly items: readonly DueItem[];
-  /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
-  readonly stopped: boolean;
-  /** Replies in the ledgers of the campaigns that may mean to opt out, and wait for review. */
-  readonly review: number;
-  /** By environment that the API was asked for; empty for a dry run. */
   readonly fetched: readonly FetchedReports[];
   /** Occurrences missed in this environment in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
-  /** The worst of all items; 2 where not everything could be fetched. */
-  readonly exit: ExitStatus;
 }
 
 /**
@@ -236,12 +211,11 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     }
   }
   using ledgers = openReaders(options);
-  const seen = await seeSchedules(all, ledgers, { environment, lookedMs, options });
-  for (const one of all) {
+  for (const [one, seen] of await seeSchedules(all, ledgers, { environment, lookedMs, options })) {
     // The ledger cannot be written: nothing more is posted, and no campaign opens it again (failures.md, H1).
     stopped = options.signal.aborted || items.at(-1)?.exit === EXIT.ledger;
     if (stopped) break;
-    const asked = { environment, lookedMs, options, seen: seen.get(one) };
+    const asked = { environment, lookedMs, options, seen };
     for await (const item of stepsOf(one, ledgers, asked)) await add(item, one.campaign.project);
   }
   for (const memory of memories.values()) await memory.save();
@@ -361,7 +335,7 @@ function isToSend({ action }: Step): boolean {
 async function* stepsOf(
   one: Scheduled | Following,
   ledgers: Readers,
-  { environment, lookedMs, options, seen: first }: Asked & { readonly seen: FirstSeen | undefined },
+  { environment, lookedMs, options, seen }: Asked & { readonly seen: FirstSeen },
 ): AsyncGenerator<DueItem> {
   const { campaign } = one;
   const nowMs = options.at ?? options.now();
@@ -377,14 +351,12 @@ async function* stepsOf(
   let choose: (callMs: number) => readonly Step[];
   let runs: readonly DueRun[];
   let pause: Pause | null;
-  let seen: Seen;
   try {
-    if (first !== undefined && 'fault' in first) throw first.fault;
+    if ('fault' in seen) throw seen.fault;
     const longestMs = waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each);
     const known = knownOf(campaign, environmentOf(campaign, environment), ledgers, nowMs);
     runs = known.runs;
     pause = known.pause;
-    seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
     const { isNew } = seen;
     // With a past `--at`, the user asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
@@ -484,9 +456,7 @@ function overBudget({ campaign }: Automatic, environment: string, { untilMs }: S
   return { ...PAUSED, why: 'over-budget', nextPeriod } as const;
 }
 
-type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'> & Partial<Pick<DueItem, 'nextPeriod'>>;
-
-async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
+async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Partial<DueItem>> {
   const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers, rehearsal } = options;
   const warnings: Diagnostic[] = [];
   try {
@@ -582,8 +552,6 @@ interface DueRun extends KnownRun, Pick<RunRecord, 'startedAtMs'> {
 
 interface DueKnown {
   readonly runs: readonly DueRun[];
-  /** The last one that a call saw; null: none. */
-  readonly seen: SeenSchedule | null;
   /** Null: it may be sent. */
   readonly pause: Pause | null;
   readonly followed: readonly FollowedRun[];
@@ -593,7 +561,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   // Recipients of runs of earlier instants are not counted, which would take a scan of the list.
   const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each));
   const ledger = ledgers.of(campaign.project.ledger);
-  if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
+  if (ledger === null) return { runs: [], pause: null, followed: [] };
   const former = formerNameProblem(ledger.campaigns(), campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
@@ -619,9 +587,8 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
       isSame: isSame(run),
     };
   });
-  const pause = ledger.pauseOf(identity);
   const followed = followedBy(campaign, environment.identity, ledger, nowMs);
-  return { runs, seen: ledger.scheduleOf(identity), pause, followed };
+  return { runs, pause: ledger.pauseOf(identity), followed };
 }
 
 function followedBy({ after, send, split }: Campaign, environment: string, ledger: Ledger, nowMs: number) {
@@ -643,18 +610,17 @@ export interface Seen extends SeenSchedule {
 }
 
 /**
- * When a call first saw the schedule of a campaign. If the ledger does not know: the earliest of now, the last change
- * of the campaign's files on this machine (a copy does not keep that time), and the first run with the campaign as it
- * is.
+ * When a call first saw a schedule that the ledger does not know: the earliest of now, the last change of the campaign's
+ * files on this machine (a copy does not keep that time), and the first run with the campaign as it is.
+ * @param before - the last schedule that a call saw; null: none
  */
 async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
-  { runs, seen }: DueKnown,
+  before: SeenSchedule | null,
+  runs: readonly DueRun[],
   nowMs: number,
   { rehearsal }: Options,
 ): Promise<Seen> {
-  const schedule = scheduleName(campaign);
-  if (seen?.schedule === schedule) return { ...seen, isNew: false };
   const { root, file } = campaign.project;
   const files = [path, ...(file === null ? [] : [join(root, PROJECT_FILE)])];
   const changed = await Promise.all(
@@ -668,11 +634,11 @@ async function scheduleSeen(
   // A change reaches the machine that sends after now.
   const isChange = rehearsal?.side !== undefined;
   // If a schedule replaced another one and was used before that, earlier runs do not count.
-  const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
+  const ran = before === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
   const seenMs = Math.floor(Math.min(nowMs, ...(isChange ? [] : [Math.max(...changed)]), ...ran));
   // This call passes over earlier instants, and says so: a later one must not send them.
   const earliestMs = campaign.schedule === null ? seenMs : nowMs - GRACE_MS;
-  return { schedule, seenMs: Math.max(seenMs, earliestMs), isNew: true };
+  return { schedule: scheduleName(campaign), seenMs: Math.max(seenMs, earliestMs), isNew: true };
 }
 
 /** Another schedule has another name: it is new again. */
@@ -683,27 +649,30 @@ function scheduleName({ schedule, after }: Campaign): string {
 /** `fault`: why the ledger does not know. */
 type FirstSeen = Seen | { readonly fault: unknown };
 
-/** Campaigns with a new schedule, recorded in one transaction for each ledger; a dry run only reads. */
+/** Records new schedules, in one transaction for each ledger; a dry run only reads. */
 async function seeSchedules(
-  all: readonly Automatic[],
+  all: readonly (Scheduled | Following)[],
   ledgers: Readers,
   { environment, lookedMs, options }: Asked,
-): Promise<ReadonlyMap<Automatic, FirstSeen>> {
-  const found = new Map<Automatic, FirstSeen>();
+): Promise<ReadonlyMap<Scheduled | Following, FirstSeen>> {
+  const found = new Map<Scheduled | Following, FirstSeen>();
   for (const one of all) {
     const { campaign, ledgerFault } = one;
     try {
       if (ledgerFault !== null) throw refuse(ledgerFault);
       const where = environmentOf(campaign, environment);
       const before = ledgers.of(campaign.project.ledger)?.scheduleOf(placeOf(campaign, where)) ?? null;
-      if (before?.schedule === scheduleName(campaign)) continue;
-      const known = knownOf(campaign, where, ledgers, options.at ?? options.now());
-      found.set(one, await scheduleSeen(one, known, Math.min(options.now(), lookedMs), options));
+      if (before?.schedule === scheduleName(campaign)) {
+        found.set(one, { ...before, isNew: false });
+        continue;
+      }
+      const { runs } = knownOf(campaign, where, ledgers, options.at ?? options.now());
+      found.set(one, await scheduleSeen(one, before, runs, Math.min(options.now(), lookedMs), options));
     } catch (fault) {
       found.set(one, { fault });
     }
   }
-  const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen ? [] : [{ one, seen }]));
+  const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen || !seen.isNew ? [] : [{ one, seen }]));
   if (options.dryRun === true || isNew.length === 0) return found;
   ledgers.close();
   for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {

@@ -1,9 +1,10 @@
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
-import type { Erasure, EventCounts, Hasher, KeptDelivery, Ledger } from '../ledger/ledger.ts';
+import type { Erasure, Hasher, KeptDelivery, Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, Project, Report } from '../model.ts';
+import type { Erasure as ErasedPerson } from '../model/result-types.ts';
+import type { Outcome, Project } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { toKeep } from '../send/deliveries.ts';
@@ -39,25 +40,8 @@ export interface ErasePersonOptions extends ProjectOptions, OptionsOf<typeof ERA
   readonly confirm?: Confirm<ErasedPerson>;
 }
 
-export interface ErasedFrom extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  readonly recipients: number;
-}
-
-/** Holds no address. */
-export interface ErasedPerson {
-  readonly version: 1;
-  readonly ledger: string;
-  readonly runs: readonly ErasedFrom[];
-  /** Deleted reports and replies of the person; null: not counted yet. */
-  readonly events: EventCounts | null;
-  readonly suppressed: {
-    readonly as: 'hash' | 'address';
-    /** The address that was named, and others that the erased rows had. */
-    readonly addresses: number;
-  };
-  /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was done. */
-  readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
-}
+export type { ErasedPerson };
+export type ErasedFrom = ErasedPerson['runs'][number];
 
 /**
  * `handbill person --erase`: takes a person out of the ledger, in all environments. Counts stay, and the address is

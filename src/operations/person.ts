@@ -3,7 +3,8 @@ import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, Report, SuppressionAnswer } from '../model.ts';
+import type { Person as PersonSchema, RepliesReply as ReceivedReply } from '../model/result-types.ts';
+import type { Outcome } from '../model.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, keyWithoutTime, kindOf, listedForm } from '../util/address-form.ts';
@@ -11,27 +12,20 @@ import { traceOf } from '../util/address-trace.ts';
 import { iso } from '../util/time.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
-import { listReplies, type ReceivedReply } from './replies.ts';
+import { listReplies } from './replies.ts';
 import { nameOfRun, newestFirst, referencesOf, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
-export interface PersonMessage extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
+export interface PersonMessage extends Omit<PersonSchema['messages'][number], 'outcome'> {
   /** As `report --format jsonl` has it. */
   readonly outcome: ReportRecord;
 }
 
-export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries' | 'unreachable'> {
-  readonly address: string;
+export interface Person extends Omit<PersonSchema, 'version' | 'messages' | 'replies'> {
   /** In each run that has it, the one started last first. */
   readonly messages: readonly PersonMessage[];
   readonly replies: readonly ReceivedReply[];
-  /** Events with the address that handbill did not understand. */
-  readonly unread: readonly { readonly receivedAt: string; readonly body: string }[];
-  /** Delivery reports that name the address, also of messages that are not known here. */
-  readonly reports: number;
-  /** Errors and replies about others that name the address. `--erase` takes it out of them. */
-  readonly mentions: number;
 }
 
 /**

@@ -6,7 +6,8 @@ import type { EventCounts, Hasher, Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { OutcomeState, Project, Report } from '../model.ts';
+import type { PurgeRun as PurgedRun, Purge as PurgeResult } from '../model/result-types.ts';
+import type { OutcomeState, Project } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -55,38 +56,8 @@ export interface PurgeOptions extends ProjectOptions, OptionsOf<typeof PURGE> {
   readonly confirm?: Confirm<PurgeResult>;
 }
 
-export interface PurgedRun extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  /** The newest thing that is recorded of it, ISO 8601 in UTC. */
-  readonly lastActivity: string;
-  readonly recipients: number;
-  /** Recipients without a final outcome. */
-  readonly open: number;
-}
-
-/** A run that stays: a recipient in it has no final outcome, or another process holds it. */
-export interface LeftRun extends PurgedRun {
-  readonly why: 'open' | 'held';
-}
-
-export interface PurgeResult {
-  readonly version: 1;
-  readonly dryRun: boolean;
-  /** Purges data that was last changed before this instant. */
-  readonly before: string;
-  readonly ledger: string;
-  readonly purged: readonly PurgedRun[];
-  readonly left: readonly LeftRun[];
-  /** Removed drafts of lists: of starts that were killed while they loaded one. */
-  readonly lists: number;
-  /** Addresses that became hashes; entries that had expired, and went; addresses that stay, for want of a key. */
-  readonly suppressions: { readonly hashed: number; readonly expired: number; readonly plain: number };
-  /** Reports and replies from before the limit: deleted, or emptied if a later decision needs them. */
-  readonly events: { readonly reports: number; readonly replies: number; readonly unread: number };
-  /** Replies that may mean to opt out and wait for review: they stay until then. */
-  readonly waiting: number;
-  /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
-  readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
-}
+export type { PurgedRun, PurgeResult };
+export type LeftRun = PurgeResult['left'][number];
 
 /** One purge at a time, in addition to the lock of each run. No environment has an empty name. */
 export const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };

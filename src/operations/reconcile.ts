@@ -9,7 +9,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { copyLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { Recorded } from '../ledger/records.ts';
-import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
+import type { ReconciliationFile as ReconciledFile, Reconciliation } from '../model/result-types.ts';
+import type { ListEncoding, Project, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { SEPARATOR } from '../recipients/header.ts';
@@ -24,8 +25,7 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
 import { isForm } from '../webhook/interpret-body.ts';
 import { meaningOf } from '../webhook/meaning.ts';
-import type { FetchContext } from './fetch-reports.ts';
-import { type ProjectOptions, withDefaults } from './options.ts';
+import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
 import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { nameOfRun, PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
@@ -45,39 +45,19 @@ export interface ReconcileOptions extends ProjectOptions {
   readonly input?: AsyncIterable<Uint8Array>;
 }
 
-export interface ReconciledFile {
-  readonly file: string;
-  /** The sum of the next four. */
-  readonly events: number;
-  readonly reports: number;
-  readonly replies: number;
-  /** New events that handbill does not understand. */
-  readonly unread: number;
-  /** Events that the ledger held already, or that the file holds twice. */
-  readonly known: number;
-}
+export type { ReconciledFile };
 
-/** With `dryRun`, what an import would do. */
-export interface ReconcileResult {
-  readonly dryRun: boolean;
-  readonly environment: string;
-  readonly ledger: string;
-  readonly files: readonly ReconciledFile[];
-  /** New delivery reports that are about no message of the environment. */
-  readonly unmatched: number;
-  /** Recipients in doubt whose message was received, according to a report. */
-  readonly doubtsResolved: number;
-  readonly repliesJoined: number;
-  readonly suppressed: readonly string[];
-  readonly lifted: readonly string[];
-  /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
-  readonly fallbacksDue: readonly DueFallbacks[];
+export interface TakenFiles extends Omit<Reconciliation, 'version' | 'diagnostics'> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A run that has fallbacks to send: sending it again does. */
-export interface DueFallbacks extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
-  readonly recipients: number;
+export type DueFallbacks = Omit<Reconciliation['fallbacksDue'][number], 'command'>;
+
+/** With `dryRun`, what an import would do. */
+export interface ReconcileResult extends Omit<Reconciliation, 'version' | 'diagnostics' | 'fallbacksDue'> {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly fallbacksDue: readonly DueFallbacks[];
 }
 
 /** In one transaction of some 40 ms, for which other processes wait. */
@@ -95,10 +75,6 @@ const MOST_DIAGNOSTICS = 100;
 export async function reconcile(files: readonly string[], options: ReconcileOptions = {}): Promise<ReconcileResult> {
   const { fallbacksDue, ...result } = await takeFiles(files, options);
   return { ...result, fallbacksDue: fallbacksDue.map(({ command: _, ...run }) => run) };
-}
-
-export interface TakenFiles extends ReconcileResult {
-  readonly fallbacksDue: readonly (DueFallbacks & { readonly command: string })[];
 }
 
 /** As `reconcile`; `meter` is called with how far the current file was read. */
@@ -123,9 +99,7 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
     const copy = dryRun && folder !== null ? join(folder.root, 'ledger.db') : null;
     if (copy !== null) copyLedger(place, copy, now());
     using ledger = openLedger(copy ?? place, { mode: 'write', nowMs: now(), isCopy: copy !== null });
-    const { env, meter, signal } = options;
-    const fetches = files.includes(API) ? { env, signal } : null;
-    return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter, fetches });
+    return await takeOver(inputs, ledger, reading, { ...options, environment, fetches: files.includes(API) });
   } finally {
     await folder?.remove();
   }
@@ -166,21 +140,18 @@ async function spooled(found: Awaited<ReturnType<typeof findFiles>>, folder: Tem
   return files;
 }
 
-interface Facts {
-  readonly now: () => number;
-  readonly cwd: string;
-  readonly dryRun: boolean;
+interface Taking extends ResolvedOptions, Pick<ReconcileOptions, 'dryRun' | 'signal'> {
+  readonly meter?: Meter;
   readonly environment: string;
-  readonly meter: Meter | undefined;
-  /** Null: the API is not asked. */
-  readonly fetches: Pick<FetchContext, 'env' | 'signal'> | null;
+  /** The API is asked too. */
+  readonly fetches: boolean;
 }
 
 async function takeOver(
   files: readonly EventFile[],
   ledger: Ledger,
   reading: ProjectReading,
-  { now, cwd, dryRun, environment, meter, fetches }: Facts,
+  { cwd, env, now, signal, dryRun = false, environment, meter, fetches }: Taking,
 ): Promise<TakenFiles> {
   const { project } = reading;
   const { startLifts, stopEnds } = project.webhook.replies;
@@ -204,10 +175,10 @@ async function takeOver(
     const sender = optOutFrom(event, (text) => meaningOf(text, project.webhook.replies) === 'opt-out');
     if (sender !== null && !isAddress(sender.from)) unassigned.push({ ...sender, at });
   };
-  if (fetches !== null) {
+  if (fetches) {
     const file = `API of ${environment}`;
     const counts = { ...NO_EVENTS };
-    const context = { ...fetches, ledger, reading, environment: environmentOf(reading, environment), now };
+    const context = { env, signal, ledger, reading, environment: environmentOf(reading, environment), now };
     const { fetchReports } = await import('./fetch-reports.ts');
     const found = await fetchReports(context, async (events, source, page) => {
       const recorded = await recorder(events, source, page);

@@ -2,7 +2,8 @@ import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger, ReplyRecord } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { type Campaign, type Channel, REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../model.ts';
+import type { RepliesReply as ReceivedReply } from '../model/result-types.ts';
+import { type Campaign, REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../model.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader } from '../recipients/recipient.ts';
 import { csvCell } from '../util/csv.ts';
@@ -36,35 +37,7 @@ export interface RepliesOptions extends ProjectOptions, OptionsOf<typeof REPLIES
   readonly sinceMs?: number;
 }
 
-/** A reply. Texts and addresses are from outside, never trusted. */
-export interface ReceivedReply {
-  readonly id: number;
-  readonly from: string;
-  /** Our sender; null where the event does not say. */
-  readonly to: string | null;
-  readonly channel: Channel | null;
-  readonly text: string;
-  /** The meaning that counts: from a review, else from its words. */
-  readonly meaning: ReplyMeaning;
-  /** Scope of an opt-out: `everything`, or a topic (`webhook.replies.stopEnds`); null: the reply is none. */
-  readonly optsOutOf: string | null;
-  /** When it was written, ISO 8601 in UTC; null where the event does not say. */
-  readonly at: string | null;
-  readonly receivedAt: string;
-  /** `webhook`, or the file that was read. */
-  readonly source: string;
-  /** Run of the message that it answers; null, as the fields that follow: unknown. */
-  readonly run: string | null;
-  readonly campaign: string | null;
-  readonly environment: string | null;
-  readonly occurrence: string | null;
-  readonly line: number | null;
-  readonly key: string | null;
-  readonly variant: string | null;
-  /** Null: not reviewed. */
-  readonly reviewedBy: string | null;
-  readonly reviewedAt: string | null;
-}
+export type { ReceivedReply };
 
 /** The fields of `jsonl` and of the schema, the columns of `csv`. */
 export const REPLY_FIELDS = [

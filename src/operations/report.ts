@@ -4,15 +4,14 @@ import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
+import type { ReportRecord, ReportStepRecord } from '../model/result-types.ts';
 import {
   type Campaign,
-  type Channel,
   DELIVERIES,
   type Delivery,
   type EarlierMessage,
   OUTCOMES,
   type Outcome,
-  type OutcomeState,
   type Project,
   type Report,
   type StepOutcome,
@@ -77,50 +76,19 @@ export const OUTCOME_FILTERS = {
 /** Filters of recipients, all of which must match. */
 export interface OutcomesOptions extends ProjectOptions, OptionsOf<typeof OUTCOME_FILTERS> {}
 
-export interface StepResult {
-  readonly channel: Channel;
-  readonly to: string | null;
-  /** handbill's own id of the message; null where nothing was to be sent. */
-  readonly reference: string | null;
-  readonly outcome: OutcomeState;
-  readonly reason: string | null;
-  /** Requests over all starts. */
-  readonly attempts: number;
-  readonly httpStatus: number | null;
-  readonly messageId: string | null;
+export interface StepResult extends Omit<ReportStepRecord, 'delivery'> {
   /** The API's reason for a refusal; text from outside, never trusted. */
   readonly error: string | null;
   /** Null: no report. */
   readonly delivery: Delivery | null;
-  /** SMS parts; null on other channels. */
-  readonly parts: number | null;
-  readonly encoding: 'GSM-7' | 'UCS-2' | null;
-  /** In units of the price list's currency; null without a price. */
-  readonly cost: number | null;
-  /** ISO 8601 in UTC; null while nothing happened. */
-  readonly updatedAt: string | null;
-  /**
-   * The version of the run's inputs that the message was made from, such as `v1`; null where there is no message. With
-   * several, separated by blanks, the last one is that of this message, and earlier ones may have arrived too.
-   */
-  readonly inputs: string | null;
-  /** The stand-in that posted it; absent: the environment of the run did. */
-  readonly postedFrom?: string;
 }
 
 /** The outcome of one row of the list: of its last channel step, where it has several. */
-export interface RecipientOutcome extends StepResult {
-  /** First line of the row in its file. */
-  readonly line: number;
-  /** Null after a purge, and where the row has no address. */
-  readonly key: string | null;
-  readonly variant: string | null;
+export interface RecipientOutcome
+  extends StepResult,
+    Pick<ReportRecord, 'line' | 'key' | 'variant' | 'listTo' | 'earlier'> {
   /** Every channel step in order, the last included; absent where there is one only. */
   readonly steps?: readonly StepResult[];
-  /** The address that the list has by now, where it is not the one that the message went to; absent else. */
-  readonly listTo?: string;
-  /** Messages to addresses that were corrected since, the first one first; absent if there are none. */
-  readonly earlier?: readonly EarlierMessage[];
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Suppression as LedgerEntry } from '../ledger/records.ts';
 import { shownTopic } from '../ledger/suppressions.ts';
+import type { SuppressionCheck as CheckSchema } from '../model/result-types.ts';
 import {
   ADDRESS_KINDS,
   type AddressKind,
@@ -150,16 +151,7 @@ export interface CheckSuppressionsOptions extends ProjectOptions {
 }
 
 /** Contents of the lists of a project, and problems that stop its campaigns. */
-export interface SuppressionCheck {
-  /** Addresses in the ledger that are not hashed. */
-  readonly addresses: number;
-  readonly hashes: number;
-  /** Id of the key of those hashes; null without any. */
-  readonly keyId: string | null;
-  /** Id of the key that handbill.yaml names; null where it is not there. */
-  readonly ownKeyId: string | null;
-  /** Lists that handbill.yaml names. */
-  readonly files: readonly string[];
+export interface SuppressionCheck extends Omit<CheckSchema, 'version' | 'problems' | 'answers'> {
   readonly problems: readonly Diagnostic[];
   /** One for each of `addresses`, in their order. */
   readonly answers: readonly SuppressionAnswer[];

@@ -50,8 +50,10 @@ function short(text: string): string {
 /** A word with so many digits is a number, an id or a time. */
 const ID_DIGITS = 5;
 
+type Counted = { -readonly [K in keyof ReportedCause]: ReportedCause[K] };
+
 export function countCauses(): { add(outcome: Outcome): void; all(): readonly ReportedCause[] } {
-  const found = new Map<string, { -readonly [K in keyof ReportedCause]: ReportedCause[K] }>();
+  const found = new Map<string, Counted>();
   return {
     add(one) {
       const cause = causeOf(one);
@@ -60,7 +62,7 @@ export function countCauses(): { add(outcome: Outcome): void; all(): readonly Re
       const end = FAILED.has(outcome) || delivery === null ? { outcome } : { outcome, delivery };
       const keyOf = (text: string | null): string => JSON.stringify([end, text]);
       const kept = found.has(keyOf(cause)) || found.size < MOST_CAUSES ? cause : null;
-      const known = found.get(keyOf(kept)) ?? { ...end, cause: kept, count: 0 };
+      const known = found.get(keyOf(kept)) ?? ({ ...end, cause: kept, count: 0 } as Counted);
       known.count += 1;
       found.set(keyOf(kept), known);
     },

@@ -176,7 +176,7 @@ function minuteText(instant: string): string {
 
 type Reasons = Report['reasons'];
 
-function countOf(reasons: Reasons, outcome: string, reason: string): number {
+function countOf(reasons: Reasons, outcome: keyof Reasons, reason: string): number {
   return reasons[outcome]?.[reason] ?? 0;
 }
 

@@ -1,4 +1,5 @@
-import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
+import type { ReportRecord as ReportRow } from '../model/result-types.ts';
+import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
 import { given } from '../util/given.ts';
 import { causeOf } from './causes.ts';
 import type { Formats } from './locale.ts';
@@ -29,16 +30,8 @@ export const RECORD_FIELDS = [
  */
 export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'earlier'] as const;
 
-export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], string | number | null>> {
-  /** In order, if there are several. The last has the fields of the record; those before it are `rejected` (`fell-back`). */
-  readonly steps?: readonly ReturnType<typeof stepRecordOf>[];
-  /** The stand-in that posted it; absent: the environment of the run. */
-  readonly postedFrom?: string;
-  /** The list's address, if it has changed since the message. */
-  readonly listTo?: string;
-  /** Messages to addresses that were corrected since, the first one first. */
-  readonly earlier?: readonly EarlierMessage[];
-}
+/** Without `columns`, which only `--with-columns` adds. */
+export type ReportRecord = Omit<ReportRow, 'columns'>;
 
 /** handbill's id of the message to a recipient on a channel, as it was sent; null where there was nothing to send. */
 export type ReferenceOf = (message: {

@@ -1,3 +1,4 @@
+import type { DueCampaign } from '../model/result-types.ts';
 import type { Campaign, HaltRule, RunState, Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
 import { instantOf, LATE_MS, occurrenceAt } from './occurrence.ts';
@@ -35,34 +36,15 @@ interface DueFacts {
   readonly runs: readonly KnownRun[];
 }
 
-export interface Step {
+export interface Step extends Pick<DueCampaign, 'why' | 'missed'> {
   readonly occurrence: string;
   readonly action: 'send' | 'continue' | 'leave' | 'miss';
-  readonly why: StepReason | null;
-  /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
-  readonly missed: Missed | null;
   /** Until when calls begin or continue it, in ms since 1970: then it is too old, or a later instant replaces it. */
   readonly untilMs: number;
 }
 
-/**
- * `running`: another process sends it. `halted`: a person must look into a stop rule. `waiting`: for a window, a gate of a
- * canary, a winner. `paused`: by a person. `over-budget`: it costs more than is left. `superseded`: a later instant is due,
- * and the campaign skips. `late`: more than allowed. `new`: the schedule or campaign was first seen after the instant.
- * `earlier`: a call before the time that a dry run asks about.
- */
-export type StepReason =
-  | 'running'
-  | 'halted'
-  | 'waiting'
-  | 'paused'
-  | 'over-budget'
-  | 'superseded'
-  | 'late'
-  | 'new'
-  | 'earlier';
-
-export type Missed = { readonly count: number; readonly first: string; readonly last: string };
+export type StepReason = NonNullable<DueCampaign['why']>;
+export type Missed = NonNullable<DueCampaign['missed']>;
 
 /** Hours of a week come again within it, some days may be holidays. `send` reports what is too late. */
 const WINDOW_WAIT_MS = 13 * LATE_MS;

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
-import type { EventFields, LogAbout, LogEvent, LogLevel } from '../operations/observer.ts';
+import type { LogFields } from '../model/result-types.ts';
+import type { LogAbout, LogEvent, LogLevel } from '../operations/observer.ts';
 import { logJson } from '../util/escape.ts';
 import { DISK_FAULTS, isDatabaseFile } from '../util/files.ts';
 import { maskText } from '../util/redact.ts';
@@ -8,12 +9,12 @@ import { iso } from '../util/time.ts';
 /** Each record is one line. Failures do not reach the writer. */
 export interface Log {
   readonly isDebug: boolean;
-  write<E extends LogEvent>(level: LogLevel, event: E, message: string, fields: EventFields[E], about: LogAbout): void;
+  write<E extends LogEvent>(level: LogLevel, event: E, message: string, fields: LogFields[E], about: LogAbout): void;
   /** Several records of one kind in one write: the attempts that were recorded together. */
   writeAll<E extends LogEvent>(
     level: LogLevel,
     event: E,
-    records: readonly { readonly message: string; readonly fields: EventFields[E] }[],
+    records: readonly { readonly message: string; readonly fields: LogFields[E] }[],
     about: LogAbout,
   ): void;
   close(): void;
@@ -37,7 +38,7 @@ export function createLog({ file, level: least, command, now, redact, onLost }: 
     level: LogLevel,
     event: E,
     message: string,
-    fields: EventFields[E],
+    fields: LogFields[E],
     about: LogAbout,
   ): string => logLine({ timeMs: now(), level, event, message, command, about, fields }, redact);
   const append = (lines: string, count: number, about: LogAbout): void => {
@@ -75,7 +76,7 @@ export interface LogRecord<E extends LogEvent = LogEvent> {
   readonly message: string;
   readonly command: string;
   readonly about: LogAbout;
-  readonly fields: EventFields[E];
+  readonly fields: LogFields[E];
 }
 
 /** JSON that escapes line ends, U+2028 and bidirectional marks. Masks addresses in sentences, and secrets anywhere. */

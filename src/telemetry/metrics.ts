@@ -212,9 +212,9 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   const add = (metric: Metric, value: number, more: Labels = {}): void => {
     samples.push([metric, value, { ...labels, ...more }]);
   };
-  for (const [outcome, field] of OUTCOME_FIELDS) add('handbill_recipients', report.totals[field], { outcome });
-  for (const [outcome, field] of OUTCOME_FIELDS) {
-    for (const [reason, count] of Object.entries(report.reasons[field] ?? {})) {
+  for (const outcome of OUTCOMES) add('handbill_recipients', report.totals[totalsKey(outcome)], { outcome });
+  for (const outcome of OUTCOMES) {
+    for (const [reason, count] of Object.entries(report.reasons[totalsKey(outcome)] ?? {})) {
       add('handbill_recipients_by_reason', count, { outcome, reason });
     }
   }
@@ -226,7 +226,6 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   return samples;
 }
 
-const OUTCOME_FIELDS = OUTCOMES.map((outcome) => [outcome, totalsKey(outcome)] as const);
 const RUN_STATES = ['running', 'finished', 'partial', 'halted', 'interrupted'] as const;
 
 function commandSamples({

@@ -1,5 +1,6 @@
 import type { Recorded } from '../ledger/records.ts';
-import type { EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
+import type { LogFields } from '../model/result-types.ts';
+import type { LogEvent, LogLevel } from '../operations/observer.ts';
 import { eventWords } from '../report/words.ts';
 import { mask } from '../util/redact.ts';
 
@@ -69,7 +70,7 @@ function named(says: string, addresses: readonly string[]): readonly string[] {
 }
 
 type WebhookLog = ListenLog & { line(line: string): void };
-type Note = <E extends LogEvent>(level: LogLevel, event: E, message: string, fields: EventFields[E]) => void;
+type Note = <E extends LogEvent>(level: LogLevel, event: E, message: string, fields: LogFields[E]) => void;
 
 export function createWebhookLog(note: Note): WebhookLog {
   const gathered = gatherRecorded((recorded) => {

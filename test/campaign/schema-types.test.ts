@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { schemaTypes, typeOf } from '../../.scripts/schema-types.ts';
+import { publicResultTypes, schemaTypes, typeOf } from '../../.scripts/schema-types.ts';
 import { SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 
 const type = (schema: Schema) => typeOf(schema, 'campaign');
@@ -50,12 +50,13 @@ describe('the type of a schema', () => {
       { type: 'object', propertyNames: { $ref: '#/definitions/channel' }, additionalProperties: { type: 'string' } },
     ],
     ['{ readonly [key: string]: Json }', { type: 'object', additionalProperties: true }],
+    ['"a" | null', { type: ['string', 'null'], enum: ['a', null] }],
   ])('is %s', (expected, schema) => {
     expect(type(schema)).toBe(expected);
   });
 
   it('is refused where a keyword could not be told', () => {
-    expect(() => type({ oneOf: [] } as Schema)).toThrow('"oneOf"');
+    expect(() => type({ not: {} } as Schema)).toThrow('"not"');
   });
 });
 
@@ -67,4 +68,34 @@ test('the types have every key of the schemas', () => {
       [],
     );
   }
+});
+
+describe('the type of a result', () => {
+  const types = publicResultTypes();
+
+  it('names the definitions of its schema, and says a thing once', () => {
+    expect(typeOf({ $ref: '#/definitions/halt' }, 'report')).toBe('ReportHalt');
+    expect(typeOf({ oneOf: [{ type: 'null' }, { $ref: '#/definitions/halt' }] }, 'report')).toBe('null | ReportHalt');
+    expect(typeOf({ allOf: [{ $ref: '#/definitions/run' }], properties: { why: { enum: [1] } } }, 'purge')).toBe(
+      'PurgeRun & { readonly why?: 1 }',
+    );
+    expect(types).toContain('export interface ReportHalt {');
+    expect(types).toContain('readonly code: Code | null');
+  });
+
+  it('has the sentence of the schema on a line before each member', () => {
+    expect(types).toContain(
+      '\n/** Id of the run, as `handbill runs` lists it and `handbill report` takes it. */\nreadonly run: string;',
+    );
+    expect(types).not.toMatch(/\S \/\*\*|\*\/ \S/);
+  });
+
+  it('has the fields of the records of each event of the log', () => {
+    expect(types).toContain('readonly "purged": Required<Pick<Log, "dryRun" | "runs" | "left">>;');
+    expect(types).toContain('readonly "webhook-notice": Required<Pick<Log, never>>;');
+  });
+
+  it('is without the warnings that the command line adds', () => {
+    expect(types).not.toContain('readonly warnings?:');
+  });
 });

@@ -10,16 +10,14 @@ import type { Code } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DoctorResult } from '../../src/operations/doctor.ts';
-import { CHECKS, type CheckName, checkRuntime, type DoctorCheck } from '../../src/operations/doctor-environments.ts';
+import { type CheckName, checkRuntime, type DoctorCheck } from '../../src/operations/doctor-environments.ts';
 import { offsetHere } from '../../src/util/time.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO, handbill } from './run-handbill.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const SCHEMA = JSON.parse(readFileSync(join(ROOT, 'schemas/doctor.schema.json'), 'utf8')) as {
-  properties: { checks: { items: { properties: { check: { enum: readonly string[] } } } } };
-};
+const SCHEMA = JSON.parse(readFileSync(join(ROOT, 'schemas/doctor.schema.json'), 'utf8')) as object;
 const matches = new Ajv({ strict: true, strictTypes: false }).compile(SCHEMA);
 const KEY = 'SEKRET-0123456789abcdef';
 const LEDGER = '.handbill/ledger.db';
@@ -59,10 +57,6 @@ function sentProject(files: Readonly<Record<string, string>> = {}): TestProject 
   for (const [name, text] of Object.entries(files)) project.write(name, text);
   return project;
 }
-
-test('the checks of the schema are those that there are', () => {
-  expect(SCHEMA.properties.checks.items.properties.check.enum).toEqual(CHECKS);
-});
 
 describe('a project in order', () => {
   it('has no problem, with or without a ledger, and nothing is made or changed', async () => {

@@ -58,7 +58,6 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
         '...openingOf(run.figures),',
         "...(typeof run.figures?.['toyTag'] === 'string' ? { toyTag: run.figures['toyTag'] } : {}),",
       ),
-      before('src/model/report.ts', 'readonly opensAt?: string;', 'readonly toyTag?: string;'),
       before('schemas/report.schema.json', '"opensAt": {', TEXT_KEY('toyTag', 'The tag of the run.')),
     ],
   },

@@ -71,7 +71,8 @@ describe('what people read says who and what', () => {
     expect([...unclearWords(text), ...unclearWords(text, UNCLEAR_TEXT)]).toEqual([]);
   });
 
-  const sources = globSync('src/**/*.ts', { cwd: root });
+  // The sentences of the types of results are those of the schemas, which are among the pages.
+  const sources = globSync('src/**/*.ts', { cwd: root, exclude: ['src/model/result-types.ts'] });
 
   test('messages in src', () => {
     expect(sources.length).toBeGreaterThan(100);

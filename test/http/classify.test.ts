@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { classify, isRecognised, REASONS, type Verdict } from '../../src/http/classify.ts';
-import { type Attempt, HALT_RULES, type Phase } from '../../src/model.ts';
+import type { Attempt, Phase } from '../../src/model.ts';
 import { createRedactor } from '../../src/util/redact.ts';
+import { HALT_RULES } from '../helpers/halt-rules.ts';
 import { wireWith } from './wire.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 0, 0);

@@ -110,13 +110,16 @@ const NOT_IN_PROGRAMS: Readonly<Record<string, string>> = {
  */
 const NOT_FOLLOWED: ReadonlySet<string> = new Set(['Campaign', 'OptionsOf']);
 
+/** Made from the schemas. Parts of exported types are named in the same way: `DueItem['why']`. */
+const RESULT_TYPES = join('src', 'model', 'result-types.ts');
+
 /** Every type of ours that is named by what is exported, or by what that names, with the file that names it. */
 function namedTypes(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const visit = (name: string, file: string): void => {
     for (const used of namesIn(declarationOf(name, file))) {
       const source = sourceOf(used, file);
-      if (source === null || found.has(used)) continue;
+      if (source === null || source === RESULT_TYPES || found.has(used)) continue;
       found.set(used, file);
       if (!NOT_FOLLOWED.has(used)) visit(used, source);
     }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Reason, Verdict } from '../../src/http/classify.ts';
-import { HALT_RULES } from '../../src/model.ts';
 import { createStop, ledgerHalt, type StopContext } from '../../src/send/stop.ts';
+import { HALT_RULES } from '../helpers/halt-rules.ts';
 
 const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verdict => ({
   outcome,

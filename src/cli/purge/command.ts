@@ -18,9 +18,7 @@ export const FLAGS = {
   ...LOGGING,
 } as const satisfies OptionTable;
 
-type PurgeFlags = Flags<typeof FLAGS>;
-
-export async function run(context: CommandContext, flags: PurgeFlags): Promise<void> {
+export async function run(context: CommandContext, flags: Flags<typeof FLAGS>): Promise<void> {
   const result = await purge({
     ...flags,
     confirm: yesOr(flags.yes, context, 'Type "yes" to purge', (question) => purgeQuestion(question, context.width)),

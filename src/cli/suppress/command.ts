@@ -52,7 +52,11 @@ export const COMMANDS = {
   remove: { FLAGS: REMOVE_FLAGS, run: remove },
   list: { FLAGS: LIST_FLAGS, run: list },
   import: { FLAGS: CHANGED, run: importFile },
-  export: { FLAGS: EXPORT_FLAGS, run: exportList },
+  export: {
+    FLAGS: EXPORT_FLAGS,
+    run: (context: CommandContext, given: Flags<typeof EXPORT_FLAGS>) =>
+      writeResult(exportSuppressions(given), given, context),
+  },
   check: { FLAGS: CHECK_FLAGS, run: checkAll },
 };
 
@@ -61,8 +65,7 @@ async function add(
   given: Flags<typeof ADD_FLAGS>,
   addresses: readonly string[],
 ): Promise<void> {
-  const options = given;
-  const { added, known, warnings } = await addSuppressions(addresses, options);
+  const { added, known, warnings } = await addSuppressions(addresses, given);
   const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
   await tell(`${plural(added)} suppressed.${before}`, warnings, given, context);
@@ -73,8 +76,7 @@ async function remove(
   given: Flags<typeof REMOVE_FLAGS>,
   addresses: readonly string[],
 ): Promise<void> {
-  const options = given;
-  const { removed, absent, dismissed = 0, warnings } = await removeSuppressions(addresses, options);
+  const { removed, absent, dismissed = 0, warnings } = await removeSuppressions(addresses, given);
   const said = [
     ...(removed > 0 || dismissed === 0 ? [`${plural(removed)} removed.`] : []),
     ...(dismissed > 0 ? [`The permanent failures of ${plural(dismissed)} no longer count.`] : []),
@@ -87,10 +89,6 @@ async function importFile(context: CommandContext, given: Flags<typeof CHANGED>,
   const { file, entries, added, warnings } = await importSuppressions(written, given);
   const said = `${countOf(entries, 'entry', 'entries')} read from ${safeLine(file)}, ${number(added)} new.`;
   await tell(said, warnings, given, context);
-}
-
-async function exportList(context: CommandContext, given: Flags<typeof EXPORT_FLAGS>): Promise<void> {
-  await writeResult(exportSuppressions(given), given, context);
 }
 
 async function tell(
