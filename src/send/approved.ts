@@ -49,10 +49,10 @@ export async function requireApproval(
   }
   const judgement = await judgePlan(environment, planFile, options);
   if (judgement === null || judgement.approved) return;
-  throw refuse(
-    notApproved(environment, planFile, judgement),
-    ...judgement.refused.map((sentence) => problem('not-approved', sentence)),
-  );
+  const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${judgement.missing}`;
+  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
+  const refused = judgement.refused.map((sentence) => problem('not-approved', sentence));
+  throw refuse(problem('not-approved', message, { hint }), ...refused);
 }
 
 /** Judges the signatures of a plan in its environment; null where that needs none. */
@@ -74,12 +74,6 @@ export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'
     `Make one with \`handbill plan ${campaign} --env ${name} -o FILE --sign KEY\`, have it approved with ` +
     `\`handbill approve FILE --sign KEY\` by an approver, and send it with \`handbill send --plan FILE\`.${standing}`;
   return problem('not-approved', `${name} accepts approved plans only.`, { hint });
-}
-
-function notApproved(environment: Environment, planFile: AnyPlanFile, { missing }: Judgement): Diagnostic {
-  const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${missing}`;
-  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
-  return problem('not-approved', message, { hint });
 }
 
 /**

@@ -92,7 +92,7 @@ export async function sendRun(
   await part?.rest(work);
   if (!work.stopped.aborted) stop.ended();
   if (remembered !== null) {
-    remembered.keep(groupCommit.unwritten);
+    remembered.unwritten.push(...groupCommit.unwritten);
     remembered.posted += progress.figures.posted;
   }
   const { trouble } = work;
@@ -174,7 +174,7 @@ function createCanaryGate(work: Work, before: readonly StepCount[]): Gate | null
   const asks = asksReports(canary.gate);
   const judge = (isOver: boolean) => judgeReports(canary.gate, returnedIn(ledger, run), isOver);
   return createGate({
-    steps: createCanary({ canary, before, figures: progress.figures }),
+    steps: createCanary(canary, before, progress.figures),
     async recount() {
       await groupCommit.written();
       resolveByReports(ledger, now());

@@ -18,7 +18,7 @@ import { claimInTime, createGroupCommit, type GroupCommitLedger } from './group-
 import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
 import type { ProducerContext } from './producer.ts';
-import { acceptsAt, createProgress, type ProgressWithLatency } from './progress.ts';
+import { acceptsAt, createProgress } from './progress.ts';
 import { createLists, type PreparedStart } from './start.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import {
@@ -42,7 +42,6 @@ export interface WorkShared {
 
 /** Everything between the list and the API, of one pass of a start or of one worker. */
 export interface Work extends ProducerContext {
-  readonly progress: ProgressWithLatency;
   readonly trouble: Error | null;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
