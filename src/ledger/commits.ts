@@ -22,25 +22,21 @@ import { optOuts } from './replies.ts';
 import type { RunStore } from './runs.ts';
 import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
 
-interface CommitNeeds {
-  readonly runs: RunStore;
-  readonly lateAnswer: ReturnType<typeof doubtStore>['lateAnswer'];
-  /** Null: workers share no run. */
-  readonly workers: Pick<WorkerStore, 'holds'> | null;
-  readonly pauses: Pick<Ledger, 'pauseOf'>;
-  readonly beginSpending: BudgetStore['begin'];
-}
-
 /** Longer texts of the API are cut when they are kept with a refusal. */
 const ERROR_LENGTH = 2048;
 
 /**
  * The hot path: outcomes and claims. Each claim is a compare-and-set with all its conditions, so it is right even if
  * the lock of the run is lost (failures.md, J4). It sees an opt-out during the run (failures.md, A2, K3).
+ * @param workers - null: workers share no run
  */
 export function commitStore(
   connection: Connection,
-  { runs, lateAnswer, workers, pauses, beginSpending }: CommitNeeds,
+  runs: RunStore,
+  lateAnswer: ReturnType<typeof doubtStore>['lateAnswer'],
+  workers: Pick<WorkerStore, 'holds'> | null,
+  { pauseOf }: Pick<Ledger, 'pauseOf'>,
+  beginSpending: BudgetStore['begin'],
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   /** After a full disk nothing more is claimed. Outcomes of requests in flight are still written (failures.md, H1). */
   let full: LedgerError | null = null;
@@ -92,14 +88,17 @@ export function commitStore(
     shardsOf(held, claims).every((shard) => workers?.holds(list, shard, held.worker) === true);
 
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number, spending: Spending | null): void => {
-    if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
-    const { row, step, from, attempts, httpStatus, messageId } = r;
+    const { row, step, from, attempts, httpStatus, messageId, next } = r;
+    // Only `next` lets a refused row fall back: otherwise the next step would lack its facts.
+    if (r.reason === FELL_BACK || (next !== undefined && (from !== 'claimed' || r.state !== 'rejected'))) {
+      throw new Error(`Row ${row} falls back, but it is ${r.state} (${r.reason}) after being ${from}.`);
+    }
     if (r.optOut !== undefined) optOut(listedForm(r.optOut.to), 'provider', now, r.optOut.topic);
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
-    const reason = r.next === undefined ? r.reason : FELL_BACK;
+    const reason = next === undefined ? r.reason : FELL_BACK;
     if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, step, row, from) === 1) {
       spending?.recorded(list, r);
-      if (r.next !== undefined) steps.begin(run, list, r);
+      if (next !== undefined) steps.begin(run, list, r);
       if (r.textHash !== undefined && r.textHash !== null) keepTextHash(r.textHash, list, step, row);
       return;
     }
@@ -166,7 +165,7 @@ export function commitStore(
     if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
     if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
     // In the transaction of the claim: once a pause is committed, nothing is claimed until it ends (failures.md, A6).
-    if (pauses.pauseOf(run) !== null) return claims.map(() => 'paused');
+    if (pauseOf(run) !== null) return claims.map(() => 'paused');
     const isSuppressed = checkUnder(run, rules, now);
     return claims.map((request) => {
       // The row stays as it is, even where a rule would skip the recipient: the start halts (failures.md, A7).
@@ -438,12 +437,6 @@ function columnsOf({ channel, parts, encoding, costMicros }: Omit<StepFacts, 'va
   return [ownChannel(channel, run), parts, encoding, costMicros] as const;
 }
 
-/** Only `next` lets a refused row fall back: otherwise the next step would lack its facts. */
-function checkNext({ row, from, state, reason, next }: ResultRecord): void {
-  if (reason !== FELL_BACK && (next === undefined || (from === 'claimed' && state === 'rejected'))) return;
-  throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);
-}
-
 /** Without the address as written, which the claim itself looks up. */
 type IsSuppressed = (to: string, key: string) => boolean;
 
@@ -467,7 +460,12 @@ function suppressionCheck(
     const topic = topicOf(run);
     const [hasAddresses, keyId] = look.get() ?? [];
     const hasher = rules?.hasher ?? null;
-    if (keyId !== null && keyId !== hasher?.keyId) throw withoutKey(connection.path);
+    if (keyId !== null && keyId !== hasher?.keyId) {
+      const message = 'Another process has put hashes on the suppression list, and this one does not have their key.';
+      const hint = 'Give this command the key too (`suppressionKey` in handbill.yaml), and run it again to continue.';
+      const at = { file: connection.path };
+      throw new LedgerError('other', problem('missing-suppression-key', message, { at, hint }));
+    }
     const isListed = rules?.isListed;
     if (isListed === undefined) return () => false;
     return (to, key) => {
@@ -480,10 +478,4 @@ function suppressionCheck(
       return false;
     };
   };
-}
-
-function withoutKey(path: string): LedgerError {
-  const message = 'Another process has put hashes on the suppression list, and this one does not have their key.';
-  const hint = 'Give this command the key too (`suppressionKey` in handbill.yaml), and run it again to continue.';
-  return new LedgerError('other', problem('missing-suppression-key', message, { at: { file: path }, hint }));
 }

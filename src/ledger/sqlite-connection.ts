@@ -16,15 +16,7 @@ import {
   type Value,
 } from './connection.ts';
 import type { LedgerOptions } from './ledger.ts';
-import {
-  fileError,
-  isBusy,
-  isDiskFailure,
-  LedgerError,
-  type LedgerErrorKind,
-  ledgerError,
-  unusable,
-} from './ledger-error.ts';
+import { fileError, isBusy, isDiskFailure, LASTING, LedgerError, ledgerError, unusable } from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
 import {
@@ -362,8 +354,6 @@ export class SqliteConnection implements Connection {
     return error;
   }
 }
-
-const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
 /** How often the names of the files are compared with the open files. */
 const LOOK_MS = 1000;

@@ -43,7 +43,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...startStore(connection, runs, counts),
     ...changedStore(connection, runs),
     ...claimRestorer(connection),
-    ...commitStore(connection, { runs, lateAnswer, workers, pauses, beginSpending: begin }),
+    ...commitStore(connection, runs, lateAnswer, workers, pauses, begin),
     ...pauses,
     ...budgets,
     displacement: (when) => connection.displacement(when ?? 'now'),

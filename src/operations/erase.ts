@@ -1,8 +1,8 @@
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
-import type { Erasure, EventCounts, Hasher, KeptDelivery, Ledger } from '../ledger/ledger.ts';
+import type { Erasure, KeptDelivery, Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import type { EventCounts, Hasher, RunRecord } from '../ledger/records.ts';
 import type { Outcome, Project, Report } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';

@@ -34,6 +34,7 @@ import { isPostgres } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
 import { notConfirmed, type ResolvedOptions } from './options.ts';
+import { joinReplies, planOf } from './project.ts';
 import type { prepareFetching } from './send-fetch.ts';
 import type { SendListener } from './send-listen.ts';
 import {
@@ -198,7 +199,9 @@ async function sendApproved(
   await using receiving = listener;
   // The gates need reports. Only `--listen` waits for those that come after the last message.
   if (options.listen === undefined && !isSandbox(plan)) return await sendAlone();
-  const end = await sendListening(prepared.finishLoad(), start, sendPass, receiving.reporters);
+  const end = await sendListening(prepared.finishLoad(), start, sendPass, receiving.reporters, () =>
+    joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
+  );
   return resultOf(ledger, plan, prices, end, now());
 }
 

@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { countUnreached, isFinal, joinReplies, openDeliveries } from './deliveries.ts';
+import { countUnreached, isFinal, openDeliveries } from './deliveries.ts';
 import { PAUSE_LOOK_MS } from './pause.ts';
 import { triedIn } from './progress.ts';
 import type { Pass, RunEnd } from './run.ts';
@@ -73,12 +73,14 @@ const AFTER_LAST_MS = 5_000;
  * `sendRounds`, then waits for delivery reports and replies: until every accepted message has a final state, or no
  * event has come in for a given time. Fallbacks that reports made due go out in another pass, after which it waits
  * again. It does not wait after a halt or an interrupt.
+ * @param joinReplies - finds out which messages were answered, for callers that count replies
  */
 export async function sendListening(
   run: RunRecord,
   start: PreparedStart,
   sendPass: SendPass,
   reporters: Reporters,
+  joinReplies: () => Promise<unknown>,
 ): Promise<RunEnd> {
   const { ledger, interrupt, plan } = start;
   let left = start.limit ?? null;
@@ -93,8 +95,7 @@ export async function sendListening(
     await stay(end, start, reporters);
     const ledgerError = reporters.failure();
     if (ledgerError !== null) return { ...end, recovered, ledgerError };
-    // For callers that count replies.
-    joinReplies(ledger, { ...plan.campaign.project.webhook.replies, now: start.now });
+    await joinReplies();
     if (interrupt.aborted || countUnreached(ledger, end.run, plan.campaign, start.now()) === 0) break;
     if (left !== null && left <= 0) break;
     const before: number = end.posted;
