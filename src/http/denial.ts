@@ -213,15 +213,12 @@ function noteStatus(value: object, at: string, options: ReadingOptions, found: S
     if (said === 'yes') success ??= place;
     if (said === null || said === 'yes') continue;
     const denial: Denial = { at: place, value: inner, kind: kindOf(said, inner, own) };
-    if (own === 'error' || !isNumber(inner)) note(found, denial);
+    const isNumber = typeof inner === 'number' || (typeof inner === 'string' && NUMBER.test(inner.trim()));
+    if (own === 'error' || !isNumber) note(found, denial);
     else number ??= denial;
   }
   found.success ??= success;
   if (number !== null && success === null) note(found, number);
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value.trim()));
 }
 
 const RANK: Readonly<Record<Denial['kind'], number>> = { recipient: 3, account: 2, number: 1, other: 1 };

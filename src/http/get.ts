@@ -14,15 +14,15 @@ export interface Getter extends AsyncDisposable {
   get(path: string, signal: AbortSignal): Promise<Page>;
 }
 
-type GetterOptions = Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'> & {
-  readonly now: () => number;
-};
-
 /** A page may hold thousands of events. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** GETs at one origin, over TLS and proxy as for requests. */
-export function createGetter(options: GetterOptions): Getter {
+export function createGetter(
+  options: Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'> & {
+    readonly now: () => number;
+  },
+): Getter {
   const { origin, headers, connector, timeoutMs } = prepare({ ...options, connections: 1 });
   const client = new Client(origin, { connect: connector, allowH2: false, maxResponseSize: MAX_PAGE_BYTES });
   const accepts = headers.includes('accept') ? [] : ['accept', 'application/json'];

@@ -144,7 +144,11 @@ export async function compileCampaign(
     for (const [i, fallback] of fallbacks.entries()) {
       if (later.has(fallback)) continue;
       const variant = campaign.fallbacks.includes(fallback) ? null : name;
-      later.set(fallback, { ...message(variant, fallback, i + 1), address: addressOf(fallback, campaign, columns) });
+      const { to } = fallback;
+      const kind = addressKindOf(campaign, fallback);
+      const read = createAddressReader(kind, campaign.recipients.defaultCountry);
+      const address = to === null ? null : { column: columns.indexOf(to), name: to, kind, read };
+      later.set(fallback, { ...message(variant, fallback, i + 1), address });
     }
   }
   const compiled: CompiledCampaign = {
@@ -192,13 +196,6 @@ const KINDS: Readonly<Record<AddressKind, string>> = {
   email: 'email addresses',
   contact: 'ids of contacts',
 };
-
-function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly string[]): FallbackMessage['address'] {
-  if (fallback.to === null) return null;
-  const kind = addressKindOf(campaign, fallback);
-  const read = createAddressReader(kind, campaign.recipients.defaultCountry);
-  return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
-}
 
 interface CompileContext {
   readonly campaign: Campaign;
@@ -380,10 +377,20 @@ async function compileContent(written: Content, context: CompileContext, require
   const compile = (value: Json, pointer: string): ((values: TemplateValues) => Json) => {
     if (typeof value === 'string') {
       const text = source.texts.get(pointer);
-      if (pointer === '/html' && text !== undefined) checkHtmlSize(text, context);
-      if (text === undefined || !text.text.includes('{{')) return () => text?.text ?? value;
-      const template =
-        pointer === '/html' ? compileHtml(text, context, relocate) : compileText(text, context, ESCAPES[pointer]);
+      const isHtml = pointer === '/html';
+      if (text === undefined || !text.text.includes('{{')) {
+        // HTML with expressions is measured by its template, before and after it is filled in.
+        if (isHtml && Buffer.byteLength(text?.text ?? '') > MOST_HTML_BYTES) {
+          const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
+          const hint = 'Shorten the page; MJML becomes about five times as long.';
+          context.diagnostics.push(problem('template-too-large', message, { at: { file: text?.file ?? '' }, hint }));
+        }
+        return () => text?.text ?? value;
+      }
+      const diagnostics: Diagnostic[] = [];
+      const template = compileText(text, { ...context, diagnostics }, isHtml ? 'html' : ESCAPES[pointer]);
+      // Errors in HTML that was made of MJML point at the MJML.
+      context.diagnostics.push(...(isHtml ? relocate(diagnostics) : diagnostics));
       for (const column of template?.required ?? []) required.add(column);
       isPersonal ||= (template?.columns.length ?? 0) > 0;
       return (values) => template?.render(values) ?? '';
@@ -411,24 +418,6 @@ async function compileContent(written: Content, context: CompileContext, require
 }
 
 const ESCAPES: Readonly<Record<string, Escape>> = { '/unsubscribe/url': 'url', '/unsubscribe/mailto': 'mailto' };
-
-/** HTML with expressions is measured by its template, before and after it is filled in. */
-function checkHtmlSize({ text, file }: SourceText, { diagnostics }: CompileContext): void {
-  if (text.includes('{{') || Buffer.byteLength(text) <= MOST_HTML_BYTES) return;
-  const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
-  const hint = 'Shorten the page; MJML becomes about five times as long.';
-  diagnostics.push(problem('template-too-large', message, { at: { file }, hint }));
-}
-
-type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];
-
-/** Errors in HTML that was made of MJML point at the MJML. */
-function compileHtml(html: SourceText, context: CompileContext, relocate: Relocate): CompiledTemplate | null {
-  const diagnostics: Diagnostic[] = [];
-  const template = compileText(html, { ...context, diagnostics }, 'html');
-  context.diagnostics.push(...relocate(diagnostics));
-  return template;
-}
 
 /** MJML becomes HTML once, before anything is filled in. */
 async function withHtml(content: Content, context: CompileContext) {

@@ -22,7 +22,6 @@ import { isInvalidRow } from '../recipients/recipient.ts';
 import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
-import type { CompiledCampaign } from './compile.ts';
 import type { Closed } from './gate.ts';
 import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
@@ -287,23 +286,16 @@ function deferred(
   branch: number | null,
   reason: DeferReason,
 ): DeferDecision | InvalidDecision | SkipDecision {
+  const { messages, branches } = plan.compiled;
+  const conditional = new Set(branches.map(({ index }) => index));
+  // The message of the condition that the recipient meets, or all without a condition.
+  const possible = messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
+  const at = { file: plan.campaign.recipients.file, line: recipient.line };
   // In the send pass every message was written once already, by the check pass over the same bytes.
-  const mayGet =
-    view.expected === undefined
-      ? writeAll(messagesFor(plan.compiled, branch), recipient, values, {
-          file: plan.campaign.recipients.file,
-          line: recipient.line,
-        })
-      : NO_MESSAGES;
+  const mayGet = view.expected === undefined ? writeAll(possible, recipient, values, at) : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
   return { decision: 'defer', row, line, key, to, reason, recipient, mayGet };
-}
-
-/** The messages that a recipient may get: that of the condition which it meets, or all without a condition. */
-function messagesFor({ messages, branches }: CompiledCampaign, branch: number | null): CompiledCampaign['messages'] {
-  const conditional = new Set(branches.map(({ index }) => index));
-  return messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
 }
 
 function reasonOf({ code }: Diagnostic): SkipReason {
