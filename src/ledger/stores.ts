@@ -1,5 +1,4 @@
 import { budgetStore } from './budgets.ts';
-import { campaignStore } from './campaigns.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { reachOf } from './contact-history.ts';
@@ -37,7 +36,6 @@ export function ledgerOver(connection: Connection): Ledger {
     turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
     workers,
     ...ofRuns,
-    ...campaignStore(connection),
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs, counts),

@@ -174,25 +174,18 @@ export interface TimedClaim extends ClaimRequest {
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
 
-interface PostingClock {
-  /** Ms since 1970: windows are judged by this clock. */
-  now(): number;
-  /** A `Retry-After` holds all requests back. */
-  isHeld(): boolean;
-  /** The start ends: no new request may be made. */
-  isStopped(): boolean;
-}
-
 /**
  * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the
  * run back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token
  * at a low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a
  * `Retry-After` can arrive meanwhile. The commit itself can take long: a claim that came too late by then is withdrawn,
  * and so is each claim of a start that was stopped meanwhile (failures.md, B9).
+ * @param clock - `now`: ms since 1970, by which windows are judged. `isHeld`: a `Retry-After` holds all requests back.
+ * `isStopped`: the start ends, and no new request may be made.
  */
 export function claimInTime(
   claims: readonly TimedClaim[],
-  clock: PostingClock,
+  clock: { now(): number; isHeld(): boolean; isStopped(): boolean },
   commit: (claims: readonly ClaimRequest[], nowMs: number) => readonly ClaimAnswer[],
 ): readonly TimedAnswer[] {
   const nowMs = clock.now();

@@ -113,7 +113,7 @@ const UNCHANGED = { list: false, other: false };
 interface Begun {
   /** Channels on which the recipient could not be reached; null: no fallback was begun, and none is due. */
   readonly used: readonly Channel[] | null;
-  /** Of the message before. */
+  /** That of the message before. */
   readonly variant: string | null;
   /** Messages to earlier addresses. */
   readonly resend: number;

@@ -153,7 +153,7 @@ const SHARED: readonly Mutant[] = [
   }),
   mutant('contradiction-refused', {
     planted: 'a recipient that an answer calls both accepted and refused is refused',
-    ...edit(ANSWERS, 'return a.said === b.said ? a : disagreeing(a, b);', `return a.said === 'refused' ? a : b;`),
+    ...edit(ANSWERS, '(a.said === b.said ? a : disagreeing(a, b))', `(a.said === 'refused' ? a : b)`),
     proof: shared('taken and refused'),
   }),
   mutant('wait-of-the-first-forgotten', {
