@@ -1,6 +1,6 @@
 import { CODE_PLACES, UNSUPPORTED_CODES } from '../model/answer-words.ts';
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { type CompiledRule, compileRules, holds } from '../providers/rules.ts';
+import { compileRules, holds } from '../providers/rules.ts';
 import {
   find,
   fold,
@@ -24,34 +24,10 @@ import {
   statementsOfEntry,
 } from './denial.ts';
 
-export interface CompiledWire extends Wire {
-  readonly pointers: {
-    readonly messageId: readonly Pointer[];
-    readonly error: readonly Pointer[];
-    readonly failed: readonly Pointer[];
-    /** Those pointers that do not lead into an entry: a statement about one recipient is not about all. */
-    readonly ofRequest: { readonly messageId: readonly Pointer[]; readonly failed: readonly Pointer[] };
-    readonly lists: readonly Pointer[];
-    readonly refusedLists: readonly Pointer[];
-    readonly entry: {
-      readonly address: readonly Pointer[];
-      readonly id: readonly Pointer[];
-      readonly failed: readonly Pointer[];
-      readonly error: readonly Pointer[];
-      readonly status: readonly Pointer[];
-    };
-  };
-  /** `answers`, first match first. */
-  readonly rules: readonly CompiledRule[];
-  /** `response.recipientStatus.refused` and `.accepted`, folded. */
-  readonly refusedWords: ReadonlySet<string>;
-  readonly acceptedWords: ReadonlySet<string>;
-  /** Takes secrets out of texts of the API before they are cut: a cut key would not be recognised. */
-  readonly redact: (text: string) => string;
-}
+export type CompiledWire = ReturnType<typeof compilePointers>;
 
-/** @param redact see `CompiledWire`; default: changes nothing */
-export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text): CompiledWire {
+/** @param redact - takes secrets out of texts of the API before they are cut: a cut key would not be recognised */
+export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text) {
   const { response } = wire;
   const messageId = response.messageId.map(parsePointer);
   const failed = response.failed.map(parsePointer);
@@ -65,6 +41,7 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
       messageId,
       error: response.error.map(parsePointer),
       failed,
+      /** Those pointers that do not lead into an entry: a statement about one recipient is not about all. */
       ofRequest: { messageId: messageId.filter(isOfRequest), failed: failed.filter(isOfRequest) },
       lists,
       refusedLists: response.refusedRecipients.map(parsePointer),
@@ -76,9 +53,10 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
         status: response.recipientStatus.at.map(parsePointer),
       },
     },
+    /** First match first. */
     rules: compileRules(wire.answers),
-    refusedWords: new Set(response.recipientStatus.refused.map(fold)),
-    acceptedWords: new Set(response.recipientStatus.accepted.map(fold)),
+    refusedWords: new Set(response.recipientStatus.refused.map(fold)) as ReadonlySet<string>,
+    acceptedWords: new Set(response.recipientStatus.accepted.map(fold)) as ReadonlySet<string>,
     redact,
   };
 }

@@ -20,7 +20,7 @@ import {
 } from './records.ts';
 import { optOuts } from './replies.ts';
 import type { RunStore } from './runs.ts';
-import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
+import { ACTIVE, ACTIVE_HASH, counting } from './suppressions.ts';
 
 /** Longer texts of the API are cut when they are kept with a refusal. */
 const ERROR_LENGTH = 2048;
@@ -125,13 +125,13 @@ export function commitStore(
     const reached = reachedBy(reach, rules, request, now);
     if (byReport) {
       // A recipient who is skipped by a rule keeps the message that was accepted: only a claim starts the fallback.
-      if (listed || suppressed.get(to, now, topicOf(run)) !== undefined) return 'suppressed';
+      if (listed || suppressed.get(to, now, run.topic ?? '') !== undefined) return 'suppressed';
       if (reached !== null) return reached;
       if (!steps.fallBack(list, row, step - 1, key)) return 'taken';
     }
     if (reached !== null && !listed) {
       const state = reached === 'follow-up-later' ? 'deferred' : 'skipped';
-      if (setReached(reached, to, now, list, step, row, key, attempts ?? null, topicOf(run), state) === 1)
+      if (setReached(reached, to, now, list, step, row, key, attempts ?? null, run.topic ?? '', state) === 1)
         return reached;
     }
     const claimed =
@@ -139,7 +139,7 @@ export function commitStore(
       reached === null &&
       (step > 0 || facts !== undefined
         ? steps.claim(run, list, request, now)
-        : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);
+        : claim(now, list, row, key, to, attempts ?? null, run.topic ?? '', run.postedFrom, run.version) === 1);
     if (claimed) return 'claimed';
     // Another process moved the row before it could fall back: this step does not exist, and the result is dropped.
     const found = look.get(list, step, row) ?? look.get(list, 0, row);
@@ -418,7 +418,7 @@ function stepStore(connection: Connection) {
     /** Claims a later step, or a step with facts that the row does not have. */
     claim(run: RunRecord, list: number, request: ClaimRequest, now: number): boolean {
       const { row, step, to, key, attempts = null, facts } = request;
-      const topic = topicOf(run);
+      const topic = run.topic ?? '';
       const last = [topic, run.postedFrom, run.version] as const;
       if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
       return claimWith(now, to, list, step, row, key, attempts, facts.variant, ...columnsOf(facts, run), ...last) === 1;
@@ -457,7 +457,7 @@ function suppressionCheck(
   const address = connection.query(ACTIVE);
   const hashed = connection.query(ACTIVE_HASH);
   return (run, rules, now) => {
-    const topic = topicOf(run);
+    const topic = run.topic ?? '';
     const [hasAddresses, keyId] = look.get() ?? [];
     const hasher = rules?.hasher ?? null;
     if (keyId !== null && keyId !== hasher?.keyId) {

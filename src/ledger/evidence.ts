@@ -6,7 +6,7 @@ import { mismatchOf, REPORTS, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow } from './ledger.ts';
 import { postedFromOf, resendOf } from './reading.ts';
 import type { RunStore } from './runs.ts';
-import { counting, topicOf } from './suppressions.ts';
+import { counting } from './suppressions.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -95,7 +95,7 @@ export function evidenceStore(connection: Connection, runs: RunStore, counts: Co
         limit,
         Number(byReference),
         Number(withoutId),
-        topicOf(run),
+        run.topic ?? '',
       );
       return rows.map(([row, key, , messageId, resend, to, claimedAt, postedFrom]) => {
         const channels = query(CHANNELS).all(list, row ?? 0, step);

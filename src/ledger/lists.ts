@@ -9,7 +9,7 @@ import { AS_BEFORE } from './moves.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { RECOVER } from './starts.ts';
+import { RECOVER, TRY_AGAIN } from './starts.ts';
 import { withInputs } from './versions.ts';
 
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
@@ -107,7 +107,7 @@ function takeOver(connection: Connection, { number, environment, campaign }: Run
   const open = connection.query(OPEN_RUNS).all(environment, campaign, number);
   for (const [former = 0, list = 0, occurrence] of open) {
     if (isTest(String(occurrence))) continue;
-    connection.statement(TRY_FAILED)(list);
+    connection.statement(TRY_AGAIN)(list);
     connection.statement(REMOVE_OPEN)(now, list);
     connection.statement(END_RUN)(now, former);
   }
@@ -116,11 +116,8 @@ function takeOver(connection: Connection, { number, environment, campaign }: Run
 const OPEN_RUNS = `SELECT number, list, occurrence FROM runs
   WHERE environment = ? AND campaign = ? AND number <> ? AND state <> 'loading' AND state <> 'finished'`;
 
-const TRY_FAILED = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
-  WHERE list = ? AND state = 'failed'`;
-
 const REMOVE_OPEN = `UPDATE recipients SET state = 'skipped', reason = 'removed', updated_at = ?
-  WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
+  WHERE list = ? AND state = 'pending'`;
 
 // A running one, or one that was killed, may have claimed rows.
 const END_RUN = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?)

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
@@ -171,8 +171,11 @@ export class SqliteConnection implements Connection {
   });
 
   readonly statement = lazily((sql): Statement => {
-    const prepared = onDemand(() => this.#db.prepare(sql));
-    return (...params) => Number(prepared().run(...params).changes);
+    let prepared: StatementSync | undefined;
+    return (...params) => {
+      prepared ??= this.#db.prepare(sql);
+      return Number(prepared.run(...params).changes);
+    };
   });
 
   /** For statements that are too rare to be kept prepared. */

@@ -488,10 +488,10 @@ function defaultVariables(template: ProviderTemplate, context: CompileContext): 
     else found[group] = { ...(found[group] as Record<string, SourceText> | undefined), [inner]: source };
   }
   if (missing.length === 0) return found;
-  const names = missing.map((name) => `"${name}"`).join(', ');
-  const hint = `Add ${missing.length === 1 ? 'it' : 'them'} to the list, or say under "variables" where the values come from.`;
-  const message = `The template needs ${names}, which the list does not have as ${missing.length === 1 ? 'a column' : 'columns'}.`;
-  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  const [it, column] = missing.length === 1 ? ['it', 'a column'] : ['them', 'columns'];
+  const hint = `Add ${it} to the list, or say under "variables" where the values come from.`;
+  const message = `The template needs ${quoted(missing)}, which the list does not have as ${column}.`;
+  reportNeeds(template, context, message, hint);
   return {};
 }
 
@@ -501,15 +501,16 @@ function checkGroups(needs: readonly string[], template: ProviderTemplate, conte
   const impossible = [...groups].filter((name) => name === '' || FORBIDDEN_NAMES.has(name));
   if (impossible.length > 0) {
     const message = `"template.needs" has a group called ${quoted(impossible)}, which is never allowed.`;
-    context.diagnostics.push(
-      problem('template-needs', message, { ...template.place, hint: 'Name it as the template does.' }),
-    );
+    reportNeeds(template, context, message, 'Name it as the template does.');
   }
   const both = [...new Set(needs)].filter((name) => groups.has(name));
   if (both.length === 0) return;
   const message = `"template.needs" names ${quoted(both)} both as a variable and as a group of variables.`;
-  const hint = 'Keep one of the two: "header", or "header.image".';
-  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  reportNeeds(template, context, message, 'Keep one of the two: "header", or "header.image".');
+}
+
+function reportNeeds(template: ProviderTemplate, { diagnostics }: CompileContext, message: string, hint: string): void {
+  diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
 }
 
 /** Missing and superfluous variables are errors: the provider would send a hole, or refuse. */
@@ -520,16 +521,15 @@ function checkNeeds(variables: Variables<SourceText>, template: ProviderTemplate
     ),
   );
   const needs = new Set(template.needs ?? []);
-  const report = (message: string, hint: string) =>
-    context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
   const missing = [...needs].filter((name) => !given.has(name));
   const superfluous = [...given].filter((name) => !needs.has(name));
   if (missing.length > 0) {
-    report(`The template needs ${quoted(missing)}, which "variables" does not give.`, 'Add what is missing.');
+    const message = `The template needs ${quoted(missing)}, which "variables" does not give.`;
+    reportNeeds(template, context, message, 'Add what is missing.');
   }
   if (superfluous.length > 0) {
-    const hint = 'Remove it, or add it to "template.needs".';
-    report(`"variables" gives ${quoted(superfluous)}, which the template does not need.`, hint);
+    const message = `"variables" gives ${quoted(superfluous)}, which the template does not need.`;
+    reportNeeds(template, context, message, 'Remove it, or add it to "template.needs".');
   }
 }
 

@@ -104,8 +104,11 @@ export async function refuseOtherInputs(
     [...plan.inputs, suppressionsInput(plan.campaign), listInput(plan, list)],
     'the plan was made',
   );
-  if (changes.length === 0) return;
-  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+  refuseChanges(changes, HINT);
+}
+
+function refuseChanges(changes: readonly Diagnostic[], hint: string): void {
+  if (changes.length > 0) throw refuse(...changes.map((change) => ({ ...change, hint })));
 }
 
 /** Codes that a plan decides, not the start that uses it. */
@@ -132,9 +135,8 @@ function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
  * @throws HandbillError exit 2 naming all that differs
  */
 export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan, sealed: readonly InputFile[]): void {
-  const changes = changedInputs(inputs, sealed, 'it was approved');
   const hint = `Undo the change. ${againHint(campaign.name, environment)}`;
-  if (changes.length > 0) throw refuse(...changes.map((change) => ({ ...change, hint })));
+  refuseChanges(changedInputs(inputs, sealed, 'it was approved'), hint);
 }
 
 /**
@@ -145,9 +147,8 @@ export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pic
   if (isStanding(planFile)) return;
   const wanted = planFile.inputs.filter(({ role }) => role === 'recipients');
   const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was made');
-  if (changes.length === 0) return;
-  prepared.discard();
-  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+  if (changes.length > 0) prepared.discard();
+  refuseChanges(changes, HINT);
 }
 
 const HINT = 'Undo the change, or make and review a new plan.';

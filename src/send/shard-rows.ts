@@ -1,31 +1,25 @@
 import type { PendingRow, Shard } from '../ledger/records.ts';
-import { createPendingRows, type PendingRows } from './producer.ts';
-
-interface Part {
-  readonly shard: Shard;
-  readonly pendingRows: PendingRows;
-  /** Position of the walk when it was added: a shard behind that is for the next walk. */
-  readonly from: number;
-}
+import { createPendingRows } from './producer.ts';
 
 /** The shards that a worker has, and the rows in them that are still to do, walked along with the list. */
 export function createShardPendingRows(
   pending: (afterRow: number, limit: number, lastRow: number) => readonly PendingRow[],
 ) {
   // By rows. There are never more than a few: a shard that the walk has passed is soon done.
-  let parts: Part[] = [];
+  let parts: ReturnType<typeof partFor>[] = [];
   let asked = -1;
-  let near: Part | null = null;
+  let near: ReturnType<typeof partFor> | null = null;
   let lost: Shard[] = [];
 
-  const partOf = (row: number): Part | null => {
+  const partOf = (row: number) => {
     if (near === null || row < near.shard.firstRow || row > near.shard.lastRow) {
       near = parts.find(({ shard }) => row >= shard.firstRow && row <= shard.lastRow) ?? null;
     }
     return near;
   };
-  const partFor = (shard: Shard): Part => ({
+  const partFor = (shard: Shard) => ({
     shard,
+    /** Position of the walk when it was added: a shard behind that is for the next walk. */
     from: asked,
     pendingRows: createPendingRows(
       (after, limit) => pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow),

@@ -5,9 +5,7 @@ import { type HeldShards, isRedirected, type RunRecord } from '../ledger/records
 import { stoppedTopic } from '../ledger/suppressions.ts';
 import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
 import { createPricer } from '../plan/estimate.ts';
-import type { Closed } from '../plan/gate.ts';
-import { lateAt } from '../plan/gate.ts';
-import type { Plan } from '../plan/plan.ts';
+import { type Closed, lateAt } from '../plan/gate.ts';
 import { createWindowGate } from '../plan/window.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Api } from './api.ts';
@@ -149,6 +147,7 @@ export async function openWork(
   );
 
   const { attempts } = campaign.send;
+  const stopTopic = campaign.project.webhook.replies.stopEnds === 'topic' ? stoppedTopic(run) : '';
   const costOf = createPricer(prices);
   // A recipient who waited for the winner has no variant in the ledger yet.
   const decidesLate = campaign.split.test !== null;
@@ -209,7 +208,8 @@ export async function openWork(
     },
     costOf,
     isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
-    optOutTopic: optOutTopicOf(plan, run),
+    // A test, a redirected message or one to the sandbox shows nothing about its recipient.
+    optOutTopic: isTest(run.occurrence) || isRedirected(run) || environment.secrets === null ? null : stopTopic,
     lateAtMs,
     window,
     closed: (recipient) => (now() >= lateAtMs ? EXPIRED : (window?.closed(recipient) ?? null)),
@@ -233,12 +233,6 @@ export async function openWork(
     },
   };
   return work;
-}
-
-/** The scope of a STOP. A test, a redirected message or one to the sandbox shows nothing about its recipient. */
-function optOutTopicOf({ campaign, environment }: Plan, run: RunRecord): string | null {
-  if (isTest(run.occurrence) || isRedirected(run) || environment.secrets === null) return null;
-  return campaign.project.webhook.replies.stopEnds === 'topic' ? stoppedTopic(run) : '';
 }
 
 const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
