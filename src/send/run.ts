@@ -126,7 +126,7 @@ export async function sendRun(
     posted,
     /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
     opensAtMs: firstOpeningMs(all.figures),
-    /** Of this start, for a progress line. */
+    /** For a progress line: those of this start. */
     figures: all.figures,
     /** The ledger could not be written: exit status 7. */
     ledgerError: ledgerError as Error | null,
