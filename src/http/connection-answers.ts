@@ -31,53 +31,51 @@ export function createAnswering(end: () => void): AnsweringConnection {
  */
 export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void) {
   const isFixedAnswer = createFixedAnswers(onNotice);
-  return {
-    /**
-     * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
-     * @param document - the body as JSON
-     */
-    check(
-      attempt: Attempt,
-      recipients: readonly Addressee[],
-      verdicts: readonly Verdict[],
-      document: unknown,
-    ): readonly Verdict[] {
-      const { connection } = attempt;
-      if (connection === undefined || attempt.status === null) return verdicts;
-      connection.onUnasked ??= () => {
-        if (connection.unprovenRecipients > 0) onNotice(unasked(connection));
-      };
-      const named = namedIn(attempt.body, document, recipients, connection.references, wire);
-      const ids: string[] = [];
-      for (const { messageId } of verdicts) if (messageId !== null) ids.push(messageId);
-      const isRepeated = ids.some((id) => connection.ids.includes(id));
-      const isFixed = isFixedAnswer(ids, named, isRepeated);
-      if (named === 'others' || isRepeated || isFixed) {
-        connection.end();
-        const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
-        return verdicts.map(({ halt }) =>
-          verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
-        );
-      }
-      const most = REMEMBERED * recipients.length;
-      for (const id of ids) if (connection.ids.push(id) > most) connection.ids.shift();
-      for (const { reference } of recipients) {
-        if (connection.references.push(reference) > most) connection.references.shift();
-      }
-      if (named === 'ours') {
-        connection.unprovenIds = 0;
-        connection.unprovenRecipients = 0;
-        connection.lingerMs = 0;
-        return verdicts;
-      }
-      connection.unprovenIds += ids.length;
-      connection.unprovenRecipients += recipients.length;
-      // An answer with a new id was not given twice.
-      if (ids.length === 0 || connection.lingerMs > 0) {
-        connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * attempt.latencyMs));
-      }
+  /**
+   * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
+   * @param document - the body as JSON
+   */
+  return (
+    attempt: Attempt,
+    recipients: readonly Addressee[],
+    verdicts: readonly Verdict[],
+    document: unknown,
+  ): readonly Verdict[] => {
+    const { connection } = attempt;
+    if (connection === undefined || attempt.status === null) return verdicts;
+    connection.onUnasked ??= () => {
+      if (connection.unprovenRecipients > 0) onNotice(unasked(connection));
+    };
+    const named = namedIn(attempt.body, document, recipients, connection.references, wire);
+    const ids: string[] = [];
+    for (const { messageId } of verdicts) if (messageId !== null) ids.push(messageId);
+    const isRepeated = ids.some((id) => connection.ids.includes(id));
+    const isFixed = isFixedAnswer(ids, named, isRepeated);
+    if (named === 'others' || isRepeated || isFixed) {
+      connection.end();
+      const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
+      return verdicts.map(({ halt }) =>
+        verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
+      );
+    }
+    const most = REMEMBERED * recipients.length;
+    for (const id of ids) if (connection.ids.push(id) > most) connection.ids.shift();
+    for (const { reference } of recipients) {
+      if (connection.references.push(reference) > most) connection.references.shift();
+    }
+    if (named === 'ours') {
+      connection.unprovenIds = 0;
+      connection.unprovenRecipients = 0;
+      connection.lingerMs = 0;
       return verdicts;
-    },
+    }
+    connection.unprovenIds += ids.length;
+    connection.unprovenRecipients += recipients.length;
+    // An answer with a new id was not given twice.
+    if (ids.length === 0 || connection.lingerMs > 0) {
+      connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * attempt.latencyMs));
+    }
+    return verdicts;
   };
 }
 

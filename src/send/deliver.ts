@@ -152,11 +152,11 @@ export function addresseeOf({ message }: SendTask, { to = message.to, reference 
 
 /** The verdicts in the order of the request's recipients, and `best`, on the answer as a whole. */
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext) {
-  context.progress.latency(facts.latencyMs);
+  context.progress.times.add(facts.latencyMs);
   const document = parseAnswer(facts, addressees);
   const about = classifyContext(facts, context);
   const classified = classifyMany(facts, addressees, about, document);
-  const verdicts = context.answers.check(facts, addressees, classified, document);
+  const verdicts = context.checkAnswer(facts, addressees, classified, document);
   // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
@@ -323,7 +323,7 @@ export interface SendContext {
   readonly wire: CompiledWire;
   /** Whether the environment was ever accepted at this address: by this start, its other workers, or before. */
   readonly isAccepting: () => boolean;
-  readonly answers: AnswerCheck;
+  readonly checkAnswer: AnswerCheck;
   readonly onAnswer: ((facts: Attempt, readings: readonly AnswerReading[]) => void) | undefined;
   readonly attempts: number;
   readonly expand: Expander;

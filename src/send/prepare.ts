@@ -346,14 +346,12 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
         discard();
         throw error;
       }
-      if (existing === null) {
-        const run = ledger.finishLoad(draft, { ...facts, identityHash: identityHash(plan.campaign) });
-        judged.refuseMeanwhile();
-        return withWinner(options, run, found);
-      }
-      const run = ledger.amend(existing, draft, facts);
+      const run =
+        existing === null
+          ? ledger.finishLoad(draft, { ...facts, identityHash: identityHash(plan.campaign) })
+          : ledger.amend(existing, draft, facts);
       judged.refuseMeanwhile();
-      askAgain(options, run);
+      if (existing !== null) askAgain(options, run);
       return withWinner(options, run, found);
     },
     discard,

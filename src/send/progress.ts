@@ -46,7 +46,6 @@ export function createProgress() {
     times,
     /** This start saw an answer that is the API's own. */
     recognised: false,
-    latency: (ms: number) => times.add(ms),
     finished(state: OutcomeState): void {
       finished[state] += 1;
     },

@@ -73,7 +73,7 @@ export interface StopContext {
   readonly onHalt: () => void;
 }
 
-export const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
+export const NO_ANSWERS = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
 
 export function createStop(context: StopContext) {
   const doubtLimit =
@@ -83,11 +83,7 @@ export function createStop(context: StopContext) {
   const { before, others = () => NO_ANSWERS } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
-  let accepted = 0;
-  let rejected = 0;
-  let firstSteps = 0;
-  let fellBack = 0;
-  let doubts = 0;
+  const own = { ...NO_ANSWERS };
   let doubtsInARow = 0;
   let failuresInARow = 0;
   let answers = 0;
@@ -124,24 +120,24 @@ export function createStop(context: StopContext) {
       const { step = 0 } = about;
       const event = about.sameEvent === true ? 0 : 1;
       if (verdict.halt !== null)
-        keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + accepted + others().accepted, context));
+        keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + own.accepted + others().accepted, context));
       unresolved = unresolved !== null && verdict.reason === 'dns' && outcome === 'failed' ? verdict : null;
       // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
       if (outcome === 'in-doubt') {
-        doubts += 1;
+        own.inDoubt += 1;
         doubtsInARow += event;
       }
       if (outcome === 'accepted' || outcome === 'rejected') {
         failuresInARow = 0;
         doubtsInARow = 0;
       }
-      if (outcome === 'accepted') accepted += 1;
-      if (outcome === 'accepted' && step === 0) firstSteps += 1;
-      if (outcome === 'rejected') rejected += 1;
+      if (outcome === 'accepted') own.accepted += 1;
+      if (outcome === 'accepted' && step === 0) own.firstSteps += 1;
+      if (outcome === 'rejected') own.rejected += 1;
 
       const more = others();
-      const allDoubts = doubts + more.inDoubt;
+      const allDoubts = own.inDoubt + more.inDoubt;
       if (allDoubts >= doubtLimit) {
         const doubted = allDoubts === 1 ? '1 recipient is' : `${allDoubts} recipients are`;
         stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
@@ -154,8 +150,8 @@ export function createStop(context: StopContext) {
           `${unreachable(verdict, context.api)}. ${FAILURES_IN_A_ROW} recipients in a row could not be sent to.`,
         );
       }
-      const allRejected = rejected + more.rejected;
-      if (before.accepted + accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
+      const allRejected = own.rejected + more.rejected;
+      if (before.accepted + own.accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
       }
       if (rejectedLimit !== null && allRejected >= rejectedLimit) {
@@ -165,12 +161,12 @@ export function createStop(context: StopContext) {
     },
     /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
     fellBack(): void {
-      fellBack += 1;
+      own.fellBack += 1;
       // A channel that is misspelt or switched off looks the same, and all recipients would get the costlier message.
       const more = others();
       if (
-        isReached(before.fellBack, fellBack + more.fellBack) &&
-        before.firstSteps + firstSteps + more.firstSteps === 0
+        isReached(before.fellBack, own.fellBack + more.fellBack) &&
+        before.firstSteps + own.firstSteps + more.firstSteps === 0
       ) {
         stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
       }
@@ -189,10 +185,10 @@ export function createStop(context: StopContext) {
       return halt;
     },
     get isAccepting() {
-      return accepted + others().accepted > 0;
+      return own.accepted + others().accepted > 0;
     },
     get counts(): Answers {
-      return { accepted, rejected, inDoubt: doubts, firstSteps, fellBack };
+      return { ...own };
     },
   };
 }

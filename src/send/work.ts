@@ -179,7 +179,7 @@ export async function openWork(
         .some((one) => one.environment === run.environment && acceptsAt(one, environment.url));
       return acceptedBefore;
     },
-    answers: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
+    checkAnswer: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
     onAnswer: onExchange && ((facts, readings) => onExchange(showExchange(facts, readings, Object.values(secrets)))),
     attempts,
     expand: plan.expander(startMs, { secrets, now }),
