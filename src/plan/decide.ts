@@ -75,8 +75,7 @@ export interface Decisions extends AsyncIterable<readonly Decision[]> {
 
 /** One batch per chunk of the list, so that a row costs no promise. Throws HandbillError: the list cannot be read. */
 export function decisions(plan: Plan, view: View): Decisions {
-  let digest: ListDigest | null = null;
-  let facts: Omit<ListFacts, 'sha256'> | null = null;
+  let read: { readonly digest: ListDigest; readonly facts: ListFacts } | null = null;
   let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
@@ -93,8 +92,9 @@ export function decisions(plan: Plan, view: View): Decisions {
         yield decideRows(rows, view, decide);
         seen = list.count();
       }
-      digest = list.digest();
-      facts = { file: plan.campaign.recipients.file, rows: list.count(), changedAtMs: list.changedAtMs };
+      const digest = list.digest();
+      const { file } = plan.campaign.recipients;
+      read = { digest, facts: { file, rows: list.count(), changedAtMs: list.changedAtMs, sha256: digest.sha256 } };
       notes = list.notes();
     } catch (error) {
       throw await withAllFaults(plan.campaign.recipients, error, seen, () => rowCheck(plan, view));
@@ -102,15 +102,15 @@ export function decisions(plan: Plan, view: View): Decisions {
       await list.close();
     }
   }
-  const read = (): { readonly digest: ListDigest; readonly facts: Omit<ListFacts, 'sha256'> } => {
-    if (digest !== null && facts !== null) return { digest, facts };
+  const whole = () => {
+    if (read !== null) return read;
     throw new Error('the digest of a list is known once it has been read to its end');
   };
   return {
     [Symbol.asyncIterator]: stream,
     notes: () => notes,
-    digest: () => read().digest,
-    facts: () => ({ ...read().facts, sha256: read().digest.sha256 }),
+    digest: () => whole().digest,
+    facts: () => whole().facts,
   };
 }
 
