@@ -288,7 +288,7 @@ function judgeNumber(text: string, field: Field): Said {
 /** Statuses before 200: processed, sent, queued. */
 const STARTED: ReadonlySet<number> = new Set([100, 101, 102]);
 
-/** Of words and names APIs use few. */
+/** APIs use few words and names. */
 function remembering<T>(read: (text: string) => T): (text: string) => T {
   const remembered = new Map<string, T>();
   return (text) => {
