@@ -1,6 +1,6 @@
 import { CODE_PLACES, UNSUPPORTED_CODES } from '../model/answer-words.ts';
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { type CompiledRule, compileRules, holds } from '../providers/rules.ts';
+import { compileRules, holds } from '../providers/rules.ts';
 import {
   find,
   fold,
@@ -24,45 +24,24 @@ import {
   statementsOfEntry,
 } from './denial.ts';
 
-export interface CompiledWire extends Wire {
-  readonly pointers: {
-    readonly messageId: readonly Pointer[];
-    readonly error: readonly Pointer[];
-    readonly failed: readonly Pointer[];
-    /** Those pointers that do not lead into an entry: a statement about one recipient is not about all. */
-    readonly ofRequest: { readonly messageId: readonly Pointer[]; readonly failed: readonly Pointer[] };
-    readonly lists: readonly Pointer[];
-    readonly refusedLists: readonly Pointer[];
-    readonly entry: {
-      readonly address: readonly Pointer[];
-      readonly id: readonly Pointer[];
-      readonly failed: readonly Pointer[];
-      readonly error: readonly Pointer[];
-      readonly status: readonly Pointer[];
-    };
-  };
-  /** `answers`, first match first. */
-  readonly rules: readonly CompiledRule[];
-  /** `response.recipientStatus.refused` and `.accepted`, folded. */
-  readonly refusedWords: ReadonlySet<string>;
-  readonly acceptedWords: ReadonlySet<string>;
-  /** Takes secrets out of texts of the API before they are cut: a cut key would not be recognised. */
-  readonly redact: (text: string) => string;
-}
+export type CompiledWire = ReturnType<typeof compilePointers>;
 
-/** @param redact see `CompiledWire`; default: changes nothing */
-export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text): CompiledWire {
+/** @param redact - takes secrets out of texts of the API before they are cut: a cut key would not be recognised */
+export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text) {
   const { response } = wire;
   const messageId = response.messageId.map(parsePointer);
   const failed = response.failed.map(parsePointer);
   const lists = response.recipients.map(parsePointer);
-  const isOfRequest = (pointer: Pointer): boolean => !lists.some((list) => leadsInto(list, pointer));
+  // `/messages/0/id` leads into `/messages`.
+  const isOfRequest = (pointer: Pointer): boolean =>
+    !lists.some((list) => isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]));
   return {
     ...wire,
     pointers: {
       messageId,
       error: response.error.map(parsePointer),
       failed,
+      /** Those pointers that do not lead into an entry: a statement about one recipient is not about all. */
       ofRequest: { messageId: messageId.filter(isOfRequest), failed: failed.filter(isOfRequest) },
       lists,
       refusedLists: response.refusedRecipients.map(parsePointer),
@@ -74,16 +53,12 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
         status: response.recipientStatus.at.map(parsePointer),
       },
     },
+    /** First match first. */
     rules: compileRules(wire.answers),
-    refusedWords: new Set(response.recipientStatus.refused.map(fold)),
-    acceptedWords: new Set(response.recipientStatus.accepted.map(fold)),
+    refusedWords: new Set(response.recipientStatus.refused.map(fold)) as ReadonlySet<string>,
+    acceptedWords: new Set(response.recipientStatus.accepted.map(fold)) as ReadonlySet<string>,
     redact,
   };
-}
-
-/** `/messages/0/id` leads into `/messages`. */
-function leadsInto(list: Pointer, pointer: Pointer): boolean {
-  return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
 
 /** The body as JSON, undefined if it is not. Ids of several recipients are read here, with all of their digits. */
@@ -180,19 +155,17 @@ export function statementsOfRequest(document: unknown, wire: CompiledWire, lists
 
 function readingOptions(document: unknown, { acceptedWords, refusedWords, pointers }: CompiledWire): ReadingOptions {
   let holds: boolean | null = null;
+  // The id of the request is in every answer, also in refusals.
+  const isMessageId = (place: Pointer): boolean =>
+    !fold(place.at(-1) ?? '').startsWith('request') && isId(follow(document, place));
   return {
     acceptedWords,
     refusedWords,
     hasId() {
-      holds ??= mayHoldId(document) || pointers.messageId.some((place) => isMessageId(document, place));
+      holds ??= mayHoldId(document) || pointers.messageId.some(isMessageId);
       return holds;
     },
   };
-}
-
-/** The id of the request is in every answer, also in refusals. */
-function isMessageId(document: unknown, place: Pointer): boolean {
-  return !fold(place.at(-1) ?? '').startsWith('request') && isId(follow(document, place));
 }
 
 /** Whether the code of a whole answer refuses the key or the account, and nothing in it reports success. */
@@ -385,25 +358,13 @@ export function isSomething(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 }
 
-/** A compiled `wire`: where an entry has the address of its recipient. */
-interface AddressPlaces {
-  readonly pointers: { readonly entry: { readonly address: readonly Pointer[] } };
-}
-
 export interface Addressee {
   /** An E.164 number with `+`, an email address, or the id of a contact. */
   readonly to: string;
   readonly reference: string;
 }
 
-export interface Directory {
-  /** By a reference anywhere in the entry. */
-  byReference(entry: unknown): number | null;
-  /** Several if recipients share the address, none if no recipient has it. */
-  byAddress(entry: unknown): readonly number[];
-  /** All recipients with the address of this one, itself included; rarely more than one. */
-  sharing(position: number): readonly number[];
-}
+export type Directory = ReturnType<typeof createDirectory>;
 
 /** How deep a reference may be inside an entry: in `recipient.metaData.handbill` it is three deep. */
 const REFERENCE_DEPTH = 5;
@@ -412,12 +373,9 @@ const REFERENCE_DEPTH = 5;
  * Indexes the recipients of a request. APIs repeat numbers without `+`, with `00`, with spaces or as JSON numbers, and
  * email addresses in lower case. Ids of contacts are compared unchanged, because `0012` and `12` are two people.
  */
-export function createDirectory(recipients: readonly Addressee[], wire: AddressPlaces): Directory {
+export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire) {
   const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
-  const index = new Map<string, number[]>();
-  recipients.forEach(({ to }, position) => {
-    add(index, keyOf(to), position);
-  });
+  const index = Map.groupBy(recipients.keys(), (position) => keyOf(recipients[position]?.to ?? ''));
   // Two addresses that differ only by letter case look the same if the API has lower-cased them.
   const lowerCased = new Map<string, string | null>();
   for (const { to } of recipients) {
@@ -431,20 +389,23 @@ export function createDirectory(recipients: readonly Addressee[], wire: AddressP
     return index.get(lowerCased.get(text.toLowerCase()) ?? '') ?? [];
   };
   return {
-    byReference: (entry) => referenceIn(entry, references, REFERENCE_DEPTH),
-    byAddress(entry) {
+    /** By a reference anywhere in the entry. */
+    byReference: (entry: unknown) => referenceIn(entry, references, REFERENCE_DEPTH),
+    /** Several if recipients share the address, none if no recipient has it. */
+    byAddress(entry: unknown): readonly number[] {
       for (const address of addressesIn(entry, wire)) {
         const found = byText(address.trim().replace(SCHEME, ''));
         if (found.length > 0) return found;
       }
       return [];
     },
-    sharing: (position) => index.get(keyOf(recipients[position]?.to ?? '')) ?? [],
+    /** All recipients with the address of this one, itself included; rarely more than one. */
+    sharing: (position: number): readonly number[] => index.get(keyOf(recipients[position]?.to ?? '')) ?? [],
   };
 }
 
 /** Whether an entry names a recipient, of this request or not: then its position in the list does not count. */
-export function namesRecipient(entry: unknown, wire: AddressPlaces): boolean {
+export function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }
@@ -480,7 +441,7 @@ const LAST_DIGITS = 7;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** Values of an entry where an address is expected. An entry that is a text or a number is itself an address. */
-export function addressesIn(entry: unknown, wire: AddressPlaces): readonly string[] {
+export function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
   const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];
   return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 }
@@ -493,12 +454,6 @@ function referenceIn(value: unknown, references: ReadonlyMap<string, number>, de
     if (found !== null) return found;
   }
   return null;
-}
-
-function add(index: Map<string, number[]>, key: string, position: number): void {
-  const positions = index.get(key);
-  if (positions === undefined) index.set(key, [position]);
-  else positions.push(position);
 }
 
 function keyOf(to: string): string {
@@ -521,7 +476,7 @@ const NUMBER = /^\+?[0-9](?!.*\(0\))[0-9 ().\u00a0-]{4,}$/;
 /** `tel:+44...`, `mailto:ann@example.com`, and the names of channels that some APIs put in front. */
 const SCHEME = /^[a-z][a-z-]{0,15}:/i;
 
-export function names(entry: unknown, recipients: readonly Addressee[], wire: AddressPlaces): boolean {
+export function names(entry: unknown, recipients: readonly Addressee[], wire: CompiledWire): boolean {
   const directory = createDirectory(recipients, wire);
   if (directory.byReference(entry) !== null || directory.byAddress(entry).length > 0) return true;
   // With one recipient a number is compared by its last digits: see `isSameAddress`.

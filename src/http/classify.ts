@@ -140,7 +140,9 @@ export function verdictOf(answer: Answer, context: ClassifyContext, recipients: 
     return verdict('rejected', 'refused', { messageId, error }); // D1a, wire.response.failed
   }
   if (answer.kind === 'denied') return denied(answer); // D1a
-  return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
+  // An answer that we cut off ourselves does not show who gave it.
+  const halt = !context.stopping && (answer.kind === 'html' || context.firstAnswer) ? 'not-the-api' : null;
+  return verdict('in-doubt', 'unrecognised', { halt, error: answer.error }); // D2
 }
 
 /** A 2xx that refuses without naming the recipient (D1a): the start halts, because the next answer will be the same. */
@@ -202,12 +204,6 @@ export function limitedBy({ retryAfter }: Attempt, { nowMs }: ClassifyContext, e
   const throttled = wait !== null && wait > LONGEST_WAIT_MS;
   const halt = throttled ? 'throttled' : null;
   return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
-}
-
-function haltOf(answer: Answer, context: ClassifyContext): HaltRule | null {
-  // An answer that we cut off ourselves does not show who gave it.
-  if (context.stopping) return null;
-  return answer.kind === 'html' || context.firstAnswer ? 'not-the-api' : null;
 }
 
 export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest: Partial<Verdict>): Verdict {

@@ -53,7 +53,7 @@ export function connect(options: EndpointOptions): Endpoint {
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
   /** Calls of `ready`, oldest first. */
-  const waiting: Waiting[] = [];
+  const waiting: { readonly resolve: (attempt: Attempt | null) => void; readonly since: number }[] = [];
   /** Idle connections that `ready` has reserved, and no `post` has used yet. */
   let kept = 0;
   let opening = 0;
@@ -110,7 +110,9 @@ export function connect(options: EndpointOptions): Endpoint {
     while (!closed && waiting.length > opening && connections.size < options.connections) {
       const open = connections.size - opening;
       if (opening >= Math.max(1, open) || (open > 0 && performance.now() < growAfter)) return;
-      if (waiting.length <= opening + countResting(connections)) return;
+      let resting = 0;
+      for (const one of connections) if (one.state === 'resting' && !one.opening) resting += 1;
+      if (waiting.length <= opening + resting) return;
       opening += 1;
       connections.add(new Connection(request, owner));
     }
@@ -220,17 +222,6 @@ export function connect(options: EndpointOptions): Endpoint {
   return endpoint;
 }
 
-interface Waiting {
-  readonly resolve: (attempt: Attempt | null) => void;
-  readonly since: number;
-}
-
 function stopped(): AttemptError {
   return toAttemptError(STOPPED);
-}
-
-function countResting(connections: Iterable<Connection>): number {
-  let n = 0;
-  for (const { state, opening } of connections) if (state === 'resting' && !opening) n += 1;
-  return n;
 }

@@ -11,18 +11,7 @@ import { type Verdict, verdict } from './classify.ts';
  * bytes arrive while no request is in flight.
  */
 
-export interface AnswerCheck {
-  /**
-   * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
-   * @param document - the body as JSON
-   */
-  check(
-    attempt: Attempt,
-    recipients: readonly Addressee[],
-    verdicts: readonly Verdict[],
-    document: unknown,
-  ): readonly Verdict[];
-}
+export type AnswerCheck = ReturnType<typeof createAnswerCheck>;
 
 /** The newest answers of each connection that are remembered. One that was given twice is the next or soon after. */
 const REMEMBERED = 20;
@@ -40,46 +29,53 @@ export function createAnswering(end: () => void): AnsweringConnection {
  * @param onNotice - called when a connection sends data while no request is in flight, after answers that do not prove
  * which request they belong to
  */
-export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
-  const fixed = createFixedAnswers(onNotice);
-  return {
-    check(attempt, recipients, verdicts, document) {
-      const { connection } = attempt;
-      if (connection === undefined || attempt.status === null) return verdicts;
-      connection.onUnasked ??= () => {
-        if (connection.unprovenRecipients > 0) onNotice(unasked(connection));
-      };
-      const named = namedIn(attempt.body, document, recipients, connection.references, wire);
-      const ids: string[] = [];
-      for (const { messageId } of verdicts) if (messageId !== null) ids.push(messageId);
-      const isRepeated = ids.some((id) => connection.ids.includes(id));
-      const isFixed = fixed.isFixed(ids, named, isRepeated);
-      if (named === 'others' || isRepeated || isFixed) {
-        connection.end();
-        const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
-        return verdicts.map(({ halt }) =>
-          verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
-        );
-      }
-      const most = REMEMBERED * recipients.length;
-      for (const id of ids) if (connection.ids.push(id) > most) connection.ids.shift();
-      for (const { reference } of recipients) {
-        if (connection.references.push(reference) > most) connection.references.shift();
-      }
-      if (named === 'ours') {
-        connection.unprovenIds = 0;
-        connection.unprovenRecipients = 0;
-        connection.lingerMs = 0;
-        return verdicts;
-      }
-      connection.unprovenIds += ids.length;
-      connection.unprovenRecipients += recipients.length;
-      // An answer with a new id was not given twice.
-      if (ids.length === 0 || connection.lingerMs > 0) {
-        connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * attempt.latencyMs));
-      }
+export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void) {
+  const isFixedAnswer = createFixedAnswers(onNotice);
+  /**
+   * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
+   * @param document - the body as JSON
+   */
+  return (
+    attempt: Attempt,
+    recipients: readonly Addressee[],
+    verdicts: readonly Verdict[],
+    document: unknown,
+  ): readonly Verdict[] => {
+    const { connection } = attempt;
+    if (connection === undefined || attempt.status === null) return verdicts;
+    connection.onUnasked ??= () => {
+      if (connection.unprovenRecipients > 0) onNotice(unasked(connection));
+    };
+    const named = namedIn(attempt.body, document, recipients, connection.references, wire);
+    const ids: string[] = [];
+    for (const { messageId } of verdicts) if (messageId !== null) ids.push(messageId);
+    const isRepeated = ids.some((id) => connection.ids.includes(id));
+    const isFixed = isFixedAnswer(ids, named, isRepeated);
+    if (named === 'others' || isRepeated || isFixed) {
+      connection.end();
+      const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
+      return verdicts.map(({ halt }) =>
+        verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
+      );
+    }
+    const most = REMEMBERED * recipients.length;
+    for (const id of ids) if (connection.ids.push(id) > most) connection.ids.shift();
+    for (const { reference } of recipients) {
+      if (connection.references.push(reference) > most) connection.references.shift();
+    }
+    if (named === 'ours') {
+      connection.unprovenIds = 0;
+      connection.unprovenRecipients = 0;
+      connection.lingerMs = 0;
       return verdicts;
-    },
+    }
+    connection.unprovenIds += ids.length;
+    connection.unprovenRecipients += recipients.length;
+    // An answer with a new id was not given twice.
+    if (ids.length === 0 || connection.lingerMs > 0) {
+      connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * attempt.latencyMs));
+    }
+    return verdicts;
   };
 }
 
@@ -88,7 +84,8 @@ type NamedWhom = 'ours' | 'others' | 'unclear';
 /**
  * Recognises an API that answers each request with the same text, as mock servers do: all answers of the start have one
  * message id, or each names another recipient. The second of them shows it. It may also be the answer to the first
- * request, given twice; so the start halts only where it came on another connection.
+ * request, given twice; so the start halts only where it came on another connection (`isRepeated`: its connection gave
+ * one of the ids before).
  */
 function createFixedAnswers(onNotice: (notice: Diagnostic) => void) {
   let onlyId: string | null = null;
@@ -103,20 +100,17 @@ function createFixedAnswers(onNotice: (notice: Diagnostic) => void) {
       'A mock server with fixed answers does this, and so does an API or a proxy that answers a request twice: no such answer counts. `handbill help mismatch` says what to do.';
     onNotice(warning('mismatch', what, { hint }));
   };
-  return {
-    /** @param isRepeated - its connection gave one of the ids before */
-    isFixed(ids: readonly string[], named: NamedWhom, isRepeated: boolean): boolean {
-      const isSame = !hasSeveral && onlyId !== null && ids.length > 0 && ids.every((id) => id === onlyId);
-      if (ids.length > 0 && !isSame) {
-        hasSeveral = onlyId !== null || new Set(ids).size > 1;
-        onlyId ??= ids[0] ?? null;
-      }
-      if (named === 'ours') isOurs = true;
-      if (named === 'others') strangers += 1;
-      if (isSame) tell('The API gave two messages the same id.');
-      else if (!isOurs && strangers > 1) tell('The API names another recipient than the request in each answer.');
-      return (isSame && !isRepeated) || (!isOurs && strangers > 1);
-    },
+  return (ids: readonly string[], named: NamedWhom, isRepeated: boolean): boolean => {
+    const isSame = !hasSeveral && onlyId !== null && ids.length > 0 && ids.every((id) => id === onlyId);
+    if (ids.length > 0 && !isSame) {
+      hasSeveral = onlyId !== null || new Set(ids).size > 1;
+      onlyId ??= ids[0] ?? null;
+    }
+    if (named === 'ours') isOurs = true;
+    if (named === 'others') strangers += 1;
+    if (isSame) tell('The API gave two messages the same id.');
+    else if (!isOurs && strangers > 1) tell('The API names another recipient than the request in each answer.');
+    return (isSame && !isRepeated) || (!isOurs && strangers > 1);
   };
 }
 

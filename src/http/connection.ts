@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { type Diagnostic, warning } from '../errors.ts';
-import type { AnsweringConnection, Attempt, AttemptError, Phase } from '../model.ts';
+import type { Attempt, AttemptError, Phase } from '../model.ts';
 import { createAnswering } from './connection-answers.ts';
 import { Fault, toAttemptError } from './fault.ts';
 
@@ -19,7 +19,7 @@ export interface ConnectionOwner {
   /** `error`: why it could not be opened; null: it was open, or is not needed any more. */
   gone(connection: Connection, error: Error | null): void;
   /** Whether a connection that has answered is used again; learns how each one ends. */
-  readonly reuse: Reuse;
+  readonly reuse: ReturnType<typeof createReuse>;
 }
 
 export interface RequestOptions {
@@ -60,7 +60,7 @@ const OPENED = new Error('The connection is open.');
  * A `Pool` would give a request to any client that is not busy, also to one whose connection has just closed, so that
  * an open connection would prove nothing for the next request.
  */
-export class Connection implements Carrier, Dispatcher.DispatchHandler {
+export class Connection implements Dispatcher.DispatchHandler {
   /** `busy` with an exchange; `resting` until undici says that the connection can be used again. */
   state: 'opening' | 'idle' | 'busy' | 'resting' | 'gone' = 'opening';
   /** It counts as being opened until it was first seen open. */
@@ -119,6 +119,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.#client.dispatch(this.#probe, this);
   }
 
+  /** Called once, when the exchange has its attempt. */
   finished(exchange: Exchange): void {
     if (this.#exchange !== exchange) return;
     this.#exchange = null;
@@ -130,6 +131,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     if (!exchange.clean || !reuse.isAllowed) this.retire();
   }
 
+  /** The connection ended, and the API had answered nothing of the request on it. */
   endedUnanswered(): void {
     if (this.state !== 'gone' && this.#answeredAt !== null) {
       this.#owner.reuse.closed(performance.now() - this.#answeredAt);
@@ -226,7 +228,10 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   /** With a request that has not started, undici connects again by itself, and the request is still in P1. */
   #disconnected(error: Error): void {
     if (this.#exchange !== null || this.state === 'gone') return;
-    if (isUnasked(error)) this.answering.onUnasked?.();
+    const isUnasked =
+      error instanceof errors.HTTPParserError ||
+      (error instanceof errors.SocketError && error.message === 'bad response');
+    if (isUnasked) this.answering.onUnasked?.();
     // undici ended it: after `Connection: close`, or when the connection was idle for long enough.
     else if (!(error instanceof errors.InformationalError)) this.endedUnanswered();
     this.retire();
@@ -244,21 +249,8 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   }
 }
 
-function isUnasked(error: Error): boolean {
-  return (
-    error instanceof errors.HTTPParserError || (error instanceof errors.SocketError && error.message === 'bad response')
-  );
-}
-
 function timeUp(ms: number): Fault {
   return new Fault('HANDBILL_TIMEOUT', `The time limit of ${ms} ms was up.`);
-}
-
-interface Reuse {
-  readonly isAllowed: boolean;
-  answeredAgain(): void;
-  /** The API ended a connection unannounced, `sinceMs` after the answer before. */
-  closed(sinceMs: number): void;
 }
 
 /** A connection that ends later was idle for too long. */
@@ -274,20 +266,21 @@ const PROVEN = 10;
  * connection is used for one request for the rest of the start. A trial within the start would put a request on a used
  * connection, and may cost a doubt: only the next start tries again.
  */
-export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
+export function createReuse(onNotice: (notice: Diagnostic) => void) {
   let isAllowed = true;
   let ends = 0;
   let answers = 0;
   return {
-    get isAllowed() {
+    get isAllowed(): boolean {
       return isAllowed;
     },
-    answeredAgain() {
+    answeredAgain(): void {
       answers += 1;
       if (answers < PROVEN) return;
       ends = 0;
     },
-    closed(sinceMs) {
+    /** The API ended a connection unannounced, `sinceMs` after the answer before. */
+    closed(sinceMs: number): void {
       if (!isAllowed || sinceMs > SOON_MS) return;
       ends += 1;
       answers = 0;
@@ -311,16 +304,6 @@ const LATEST_START = 0.75;
 
 type Headers = NonNullable<Attempt['headers']>;
 
-interface Carrier {
-  readonly answering: AnsweringConnection;
-  readonly idHeader: string | null;
-  readonly socketError: Error | null;
-  /** The connection ended, and the API had answered nothing of the request on it. */
-  endedUnanswered(): void;
-  /** Called once, when the exchange has its attempt. */
-  finished(exchange: Exchange): void;
-}
-
 /**
  * One POST while it is under way. undici calls its hooks, and they tell the phase, which decides the outcome
  * (failures.md, rule 2).
@@ -339,7 +322,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** On the monotonic clock, in ms. */
   readonly startedAt: number;
   readonly deadline: number;
-  carrier: Carrier | null = null;
+  carrier: Pick<Connection, 'answering' | 'idHeader' | 'socketError' | 'endedUnanswered' | 'finished'> | null = null;
   sent: NonNullable<Attempt['sent']> | null = null;
   done = false;
   /** The whole response came, and the connection is in order. */

@@ -118,7 +118,7 @@ function readObject(object: object, path: string, depth: number, options: Readin
 
 function readArray(
   list: readonly unknown[],
-  names: Names,
+  names: ReturnType<typeof namesOf>,
   at: string,
   depth: number,
   options: ReadingOptions,
@@ -213,15 +213,12 @@ function noteStatus(value: object, at: string, options: ReadingOptions, found: S
     if (said === 'yes') success ??= place;
     if (said === null || said === 'yes') continue;
     const denial: Denial = { at: place, value: inner, kind: kindOf(said, inner, own) };
-    if (own === 'error' || !isNumber(inner)) note(found, denial);
+    const isNumber = typeof inner === 'number' || (typeof inner === 'string' && NUMBER.test(inner.trim()));
+    if (own === 'error' || !isNumber) note(found, denial);
     else number ??= denial;
   }
   found.success ??= success;
   if (number !== null && success === null) note(found, number);
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value.trim()));
 }
 
 const RANK: Readonly<Record<Denial['kind'], number>> = { recipient: 3, account: 2, number: 1, other: 1 };
@@ -291,20 +288,22 @@ function judgeNumber(text: string, field: Field): Said {
 /** Statuses before 200: processed, sent, queued. */
 const STARTED: ReadonlySet<number> = new Set([100, 101, 102]);
 
-/** Meanings of words: APIs use few. */
-const remembered = new Map<string, Said>();
-const MOST_REMEMBERED = 500;
-
-function wordSays(text: string): Said {
-  const known = remembered.get(text);
-  if (known !== undefined) return known;
-  const said = readWord(text);
-  if (remembered.size < MOST_REMEMBERED) remembered.set(text, said);
-  return said;
+/** APIs use few words and names. */
+function remembering<T>(read: (text: string) => T): (text: string) => T {
+  const remembered = new Map<string, T>();
+  return (text) => {
+    const known = remembered.get(text);
+    if (known !== undefined) return known;
+    const said = read(text);
+    if (remembered.size < MOST_REMEMBERED) remembered.set(text, said);
+    return said;
+  };
 }
 
+const MOST_REMEMBERED = 500;
+
 /** A listed word alone, else the words in it: one that refuses decides. */
-function readWord(text: string): Said {
+const wordSays = remembering((text): Said => {
   const plain = withoutMarks(text);
   const whole = fold(plain);
   if (REFUSED.isWhole(whole)) return 'refused';
@@ -316,7 +315,7 @@ function readWord(text: string): Said {
     .split(/[^\p{L}\p{N}]+/u);
   if (ERROR.isWhole(whole) || words.some(ERROR.has)) return 'no';
   return words.some(SUCCESS.has) ? 'yes' : null;
-}
+});
 
 function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ı', 'i');
@@ -342,14 +341,6 @@ const SUCCESS = wordList(ANSWER_WORDS.success);
 const REFUSED = wordList(ANSWER_WORDS.refused);
 const ERROR = wordList(ANSWER_WORDS.error);
 
-interface Names {
-  readonly field: Field | null;
-  readonly inStatus: boolean;
-  readonly list: boolean;
-  readonly otherList: boolean;
-  readonly envelope: boolean;
-}
-
 const FIELDS = (['success', 'status', 'code', 'type', 'count', 'error'] as const).map(
   (field) => [field, wordList(ANSWER_NAMES[field])] as const,
 );
@@ -358,22 +349,16 @@ const LISTS = wordList(ANSWER_NAMES.list);
 const OTHER_LISTS = wordList(ANSWER_NAMES.otherList);
 const ENVELOPES = wordList(ANSWER_NAMES.envelope);
 
-const names = new Map<string, Names>();
-
-function namesOf(key: string): Names {
-  const known = names.get(key);
-  if (known !== undefined) return known;
+const namesOf = remembering((key) => {
   const name = fold(key);
-  const made: Names = {
+  return {
     field: FIELDS.find(([, list]) => list.has(name))?.[0] ?? null,
     inStatus: IN_STATUS.has(name),
     list: LISTS.has(name),
     otherList: OTHER_LISTS.has(name),
     envelope: ENVELOPES.has(name),
   };
-  if (names.size < MOST_REMEMBERED) names.set(key, made);
-  return made;
-}
+});
 
 /** Whether a document has a field that may be the id of a message, by the usual names. */
 export function mayHoldId(document: unknown, depth = 0): boolean {

@@ -9,25 +9,23 @@ export type Page =
   /** `begun`: the API had answered already, so that it takes the page for delivered. */
   | { readonly error: ReturnType<typeof toAttemptError>; readonly begun: boolean };
 
-export interface Getter extends AsyncDisposable {
-  /** Asks once. Never rejects, never follows a redirect. `path`: with the query. */
-  get(path: string, signal: AbortSignal): Promise<Page>;
-}
-
-type GetterOptions = Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'> & {
-  readonly now: () => number;
-};
+export type Getter = ReturnType<typeof createGetter>;
 
 /** A page may hold thousands of events. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** GETs at one origin, over TLS and proxy as for requests. */
-export function createGetter(options: GetterOptions): Getter {
+export function createGetter(
+  options: Pick<EndpointOptions, 'url' | 'headers' | 'authorize' | 'proxy' | 'timeoutMs'> & {
+    readonly now: () => number;
+  },
+) {
   const { origin, headers, connector, timeoutMs } = prepare({ ...options, connections: 1 });
   const client = new Client(origin, { connect: connector, allowH2: false, maxResponseSize: MAX_PAGE_BYTES });
   const accepts = headers.includes('accept') ? [] : ['accept', 'application/json'];
   return {
-    async get(path, signal) {
+    /** Asks once. Never rejects, never follows a redirect. `path`: with the query. */
+    async get(path: string, signal: AbortSignal): Promise<Page> {
       let begun = false;
       try {
         const authorization = await options.authorize?.();

@@ -163,7 +163,9 @@ function statementsIn(
     );
   const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire, hasId))).filter(isAboutRecipients);
   const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire, hasId);
-  const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
+  const refusals = refusedLists.map((list) =>
+    read(list, (entry) => ({ ...entryRefusal(entry, wire), said: 'refused', field: 'a list of refused recipients' })),
+  );
   // If refusals are the only list and name some of this request, recipients that are not on it were accepted.
   const others: Statement = refusals.every(isAboutRecipients) ? { said: 'taken', id: null } : UNCLEAR;
   return recipients.map((_, i) => {
@@ -192,7 +194,8 @@ function readList(
     const holders = directory.sharing(position);
     // An entry for a shared address is not about a recipient named by reference; a refusal may be about all of them.
     const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
-    if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
+    if (mine.length > 0 || theirs.some(isNotTaken))
+      return [...mine, ...theirs].reduce((a, b) => (a.said === b.said ? a : disagreeing(a, b)));
     // If two recipients have one address, each has an entry, or the second was dropped as a repetition.
     return theirs[holders.indexOf(position)] ?? SILENT;
   });
@@ -223,14 +226,6 @@ function statementOf(entry: unknown, wire: CompiledWire, hasId: boolean): Statem
   if (denial === null) return { said: 'taken', id };
   const said = denial.kind === 'number' || denial.kind === 'account' ? 'denied' : 'refused';
   return { ...entryRefusal(entry, wire), said, field: fieldOf(denial, wire) };
-}
-
-function refusalIn(entry: unknown, wire: CompiledWire): Statement {
-  return { ...entryRefusal(entry, wire), said: 'refused', field: 'a list of refused recipients' };
-}
-
-function sameList(a: Statement, b: Statement): Statement {
-  return a.said === b.said ? a : disagreeing(a, b);
 }
 
 /** Two lists about one recipient: both name an accepted recipient; one of them may omit a refused one. */

@@ -20,16 +20,7 @@ import {
 } from './records.ts';
 import { optOuts } from './replies.ts';
 import type { RunStore } from './runs.ts';
-import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
-
-interface CommitNeeds {
-  readonly runs: RunStore;
-  readonly lateAnswer: ReturnType<typeof doubtStore>['lateAnswer'];
-  /** Null: workers share no run. */
-  readonly workers: Pick<WorkerStore, 'holds'> | null;
-  readonly pauses: Pick<Ledger, 'pauseOf'>;
-  readonly beginSpending: BudgetStore['begin'];
-}
+import { ACTIVE, ACTIVE_HASH, counting } from './suppressions.ts';
 
 /** Longer texts of the API are cut when they are kept with a refusal. */
 const ERROR_LENGTH = 2048;
@@ -37,10 +28,15 @@ const ERROR_LENGTH = 2048;
 /**
  * The hot path: outcomes and claims. Each claim is a compare-and-set with all its conditions, so it is right even if
  * the lock of the run is lost (failures.md, J4). It sees an opt-out during the run (failures.md, A2, K3).
+ * @param workers - null: workers share no run
  */
 export function commitStore(
   connection: Connection,
-  { runs, lateAnswer, workers, pauses, beginSpending }: CommitNeeds,
+  runs: RunStore,
+  lateAnswer: ReturnType<typeof doubtStore>['lateAnswer'],
+  workers: Pick<WorkerStore, 'holds'> | null,
+  { pauseOf }: Pick<Ledger, 'pauseOf'>,
+  beginSpending: BudgetStore['begin'],
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   /** After a full disk nothing more is claimed. Outcomes of requests in flight are still written (failures.md, H1). */
   let full: LedgerError | null = null;
@@ -92,14 +88,17 @@ export function commitStore(
     shardsOf(held, claims).every((shard) => workers?.holds(list, shard, held.worker) === true);
 
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number, spending: Spending | null): void => {
-    if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
-    const { row, step, from, attempts, httpStatus, messageId } = r;
+    const { row, step, from, attempts, httpStatus, messageId, next } = r;
+    // Only `next` lets a refused row fall back: otherwise the next step would lack its facts.
+    if (r.reason === FELL_BACK || (next !== undefined && (from !== 'claimed' || r.state !== 'rejected'))) {
+      throw new Error(`Row ${row} falls back, but it is ${r.state} (${r.reason}) after being ${from}.`);
+    }
     if (r.optOut !== undefined) optOut(listedForm(r.optOut.to), 'provider', now, r.optOut.topic);
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
-    const reason = r.next === undefined ? r.reason : FELL_BACK;
+    const reason = next === undefined ? r.reason : FELL_BACK;
     if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, step, row, from) === 1) {
       spending?.recorded(list, r);
-      if (r.next !== undefined) steps.begin(run, list, r);
+      if (next !== undefined) steps.begin(run, list, r);
       if (r.textHash !== undefined && r.textHash !== null) keepTextHash(r.textHash, list, step, row);
       return;
     }
@@ -126,13 +125,13 @@ export function commitStore(
     const reached = reachedBy(reach, rules, request, now);
     if (byReport) {
       // A recipient who is skipped by a rule keeps the message that was accepted: only a claim starts the fallback.
-      if (listed || suppressed.get(to, now, topicOf(run)) !== undefined) return 'suppressed';
+      if (listed || suppressed.get(to, now, run.topic ?? '') !== undefined) return 'suppressed';
       if (reached !== null) return reached;
       if (!steps.fallBack(list, row, step - 1, key)) return 'taken';
     }
     if (reached !== null && !listed) {
       const state = reached === 'follow-up-later' ? 'deferred' : 'skipped';
-      if (setReached(reached, to, now, list, step, row, key, attempts ?? null, topicOf(run), state) === 1)
+      if (setReached(reached, to, now, list, step, row, key, attempts ?? null, run.topic ?? '', state) === 1)
         return reached;
     }
     const claimed =
@@ -140,7 +139,7 @@ export function commitStore(
       reached === null &&
       (step > 0 || facts !== undefined
         ? steps.claim(run, list, request, now)
-        : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);
+        : claim(now, list, row, key, to, attempts ?? null, run.topic ?? '', run.postedFrom, run.version) === 1);
     if (claimed) return 'claimed';
     // Another process moved the row before it could fall back: this step does not exist, and the result is dropped.
     const found = look.get(list, step, row) ?? look.get(list, 0, row);
@@ -166,7 +165,7 @@ export function commitStore(
     if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
     if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
     // In the transaction of the claim: once a pause is committed, nothing is claimed until it ends (failures.md, A6).
-    if (pauses.pauseOf(run) !== null) return claims.map(() => 'paused');
+    if (pauseOf(run) !== null) return claims.map(() => 'paused');
     const isSuppressed = checkUnder(run, rules, now);
     return claims.map((request) => {
       // The row stays as it is, even where a rule would skip the recipient: the start halts (failures.md, A7).
@@ -419,7 +418,7 @@ function stepStore(connection: Connection) {
     /** Claims a later step, or a step with facts that the row does not have. */
     claim(run: RunRecord, list: number, request: ClaimRequest, now: number): boolean {
       const { row, step, to, key, attempts = null, facts } = request;
-      const topic = topicOf(run);
+      const topic = run.topic ?? '';
       const last = [topic, run.postedFrom, run.version] as const;
       if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
       return claimWith(now, to, list, step, row, key, attempts, facts.variant, ...columnsOf(facts, run), ...last) === 1;
@@ -436,12 +435,6 @@ function stepStore(connection: Connection) {
 
 function columnsOf({ channel, parts, encoding, costMicros }: Omit<StepFacts, 'variant'>, run: RunRecord) {
   return [ownChannel(channel, run), parts, encoding, costMicros] as const;
-}
-
-/** Only `next` lets a refused row fall back: otherwise the next step would lack its facts. */
-function checkNext({ row, from, state, reason, next }: ResultRecord): void {
-  if (reason !== FELL_BACK && (next === undefined || (from === 'claimed' && state === 'rejected'))) return;
-  throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);
 }
 
 /** Without the address as written, which the claim itself looks up. */
@@ -464,10 +457,15 @@ function suppressionCheck(
   const address = connection.query(ACTIVE);
   const hashed = connection.query(ACTIVE_HASH);
   return (run, rules, now) => {
-    const topic = topicOf(run);
+    const topic = run.topic ?? '';
     const [hasAddresses, keyId] = look.get() ?? [];
     const hasher = rules?.hasher ?? null;
-    if (keyId !== null && keyId !== hasher?.keyId) throw withoutKey(connection.path);
+    if (keyId !== null && keyId !== hasher?.keyId) {
+      const message = 'Another process has put hashes on the suppression list, and this one does not have their key.';
+      const hint = 'Give this command the key too (`suppressionKey` in handbill.yaml), and run it again to continue.';
+      const at = { file: connection.path };
+      throw new LedgerError('other', problem('missing-suppression-key', message, { at, hint }));
+    }
     const isListed = rules?.isListed;
     if (isListed === undefined) return () => false;
     return (to, key) => {
@@ -480,10 +478,4 @@ function suppressionCheck(
       return false;
     };
   };
-}
-
-function withoutKey(path: string): LedgerError {
-  const message = 'Another process has put hashes on the suppression list, and this one does not have their key.';
-  const hint = 'Give this command the key too (`suppressionKey` in handbill.yaml), and run it again to continue.';
-  return new LedgerError('other', problem('missing-suppression-key', message, { at: { file: path }, hint }));
 }

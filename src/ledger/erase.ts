@@ -1,7 +1,8 @@
 import type { AddressTrace } from '../util/address-trace.ts';
 import type { Connection, Value } from './connection.ts';
-import type { ErasedRows, EventCounts, Hasher, PurgeStore } from './ledger.ts';
+import type { ErasedRows, PurgeStore } from './ledger.ts';
 import { KEEP_HASH, keepAsWords } from './purge.ts';
+import type { EventCounts, Hasher } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
 
@@ -69,7 +70,9 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
         if (hasher === null) suppressPlainly(one, now);
         else suppressAsHash(one, hasher, now);
       }
-      return [...counts, more].reduce(sumOf);
+      return counts.reduce((sum, { reports, replies, unread }) => {
+        return { reports: sum.reports + reports, replies: sum.replies + replies, unread: sum.unread + unread };
+      }, more);
     });
   };
 
@@ -90,10 +93,6 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
     mentions: TEXTS.reduce((sum, texts) => sum + [...holding(connection, texts, trace)].length, 0),
   });
   return { erase, traces };
-}
-
-function sumOf(a: EventCounts, b: EventCounts): EventCounts {
-  return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
 }
 
 interface Texts {

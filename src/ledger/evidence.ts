@@ -1,19 +1,56 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { CountStore } from './counts.ts';
+import { noting } from './doubts.ts';
 import { mismatchOf, REPORTS, toReport } from './events.ts';
-import type { EvidenceStore, InDoubtRow, SaidStates } from './ledger.ts';
+import type { EvidenceStore, InDoubtRow } from './ledger.ts';
 import { postedFromOf, resendOf } from './reading.ts';
 import type { RunStore } from './runs.ts';
-import { counting, topicOf } from './suppressions.ts';
+import { counting } from './suppressions.ts';
 
 const BATCH_ROWS = 1000;
 
 export function evidenceStore(connection: Connection, runs: RunStore, counts: CountStore): EvidenceStore {
   const { query, statement } = connection;
+  const expectMany = (): void => connection.expectMany();
+  const expecting = lazily((sql) => {
+    expectMany();
+    return query(sql);
+  });
 
   return {
-    ...saidStates(connection),
+    statesOf(messages, judged) {
+      const said = new Uint16Array(messages.length);
+      const add = (sql: string, ids: readonly (string | null)[]): void => {
+        if (ids.every((id) => id === null)) return;
+        const found = expecting(sql).all(JSON.stringify(ids));
+        for (const [place, state, number, environment, reference, address, saidAt] of found) {
+          const at = Number(place);
+          const message = messages[at];
+          if (message === undefined) continue;
+          const naming = {
+            environment: String(environment),
+            reference: reference as string | null,
+            address: address as string | null,
+            saidAtMs: Number(saidAt),
+          };
+          const mismatch = mismatchOf(naming, message);
+          if (mismatch === null) said[at] = (said[at] ?? 0) | (BITS.get(state as DeliveryState) ?? 0);
+          judged?.(Number(number), mismatch);
+        }
+      };
+      const ids = messages.map(({ messageId }) => messageId);
+      add(`${NAMED} ON said.message_id = asked.value`, ids);
+      const references = messages.map(({ reference }) => reference);
+      add(`${NAMED} ON said.reference = asked.value`, references);
+      return said;
+    },
+
+    hasReferences: () => expecting(HAS_REFERENCES).get() !== undefined,
+
+    expectMany,
+
+    version: () => connection.version(),
 
     *inDoubt() {
       for (let [list, step, row] = [0, 0, 0]; ; ) {
@@ -58,7 +95,7 @@ export function evidenceStore(connection: Connection, runs: RunStore, counts: Co
         limit,
         Number(byReference),
         Number(withoutId),
-        topicOf(run),
+        run.topic ?? '',
       );
       return rows.map(([row, key, , messageId, resend, to, claimedAt, postedFrom]) => {
         const channels = query(CHANNELS).all(list, row ?? 0, step);
@@ -100,13 +137,10 @@ const OTHER_MESSAGE = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.
       OR r.resolved_by = 'resend')
     AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.step = ? AND r.row = ?) LIMIT 1`;
 
-const NOTE_EVIDENCE = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status,
-    error, doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT runs.number, step, recipients.channel, key, attempts, line, address, reason, http_status, error,
-    coalesce(claimed_at, updated_at), 'accepted', ?1, 'report', NULL, ?2, ?3
+const NOTE_EVIDENCE = noting(`runs.number, 'accepted', ?1, 'report', NULL, ?2, CAST(?3 AS INTEGER), NULL, NULL
   FROM recipients JOIN runs ON runs.list = recipients.list
   WHERE recipients.list = ?4 AND step = ?5 AND row = ?6 AND key = ?7 AND attempts = ?8 AND (recipients.state = 'in-doubt'
-    OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
+    OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`);
 
 const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
     updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND step = ? AND row = ?`;
@@ -158,49 +192,6 @@ function toInDoubt(row: readonly Value[]): InDoubtRow {
     isRedirected: Number(row[15]) > 0,
     ...postedFromOf(row[16]),
     ...resendOf(row[14]),
-  };
-}
-
-function saidStates(connection: Connection): SaidStates {
-  const expectMany = (): void => connection.expectMany();
-  const query = lazily((sql) => {
-    expectMany();
-    return connection.query(sql);
-  });
-
-  return {
-    statesOf(messages, judged) {
-      const said = new Uint16Array(messages.length);
-      const add = (sql: string, ids: readonly (string | null)[]): void => {
-        if (ids.every((id) => id === null)) return;
-        const found = query(sql).all(JSON.stringify(ids));
-        for (const [place, state, number, environment, reference, address, saidAt] of found) {
-          const at = Number(place);
-          const message = messages[at];
-          if (message === undefined) continue;
-          const naming = {
-            environment: String(environment),
-            reference: reference as string | null,
-            address: address as string | null,
-            saidAtMs: Number(saidAt),
-          };
-          const mismatch = mismatchOf(naming, message);
-          if (mismatch === null) said[at] = (said[at] ?? 0) | (BITS.get(state as DeliveryState) ?? 0);
-          judged?.(Number(number), mismatch);
-        }
-      };
-      const ids = messages.map(({ messageId }) => messageId);
-      add(`${NAMED} ON said.message_id = asked.value`, ids);
-      const references = messages.map(({ reference }) => reference);
-      add(`${NAMED} ON said.reference = asked.value`, references);
-      return said;
-    },
-
-    hasReferences: () => query(HAS_REFERENCES).get() !== undefined,
-
-    expectMany,
-
-    version: () => connection.version(),
   };
 }
 

@@ -104,6 +104,9 @@ const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
   [26, 'corrupt'],
 ]);
 
+/** After these nothing more is written through a connection. */
+export const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+
 const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
   busy: 'Another process has been writing to it for long. Run the command again when it is done.',
   // SQLite does not say which of the two is full: long lists are sorted and compared in temporary files.

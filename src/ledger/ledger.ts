@@ -1,4 +1,3 @@
-import type { Purge } from '../model/result-types.ts';
 import type {
   Allowable,
   ChangedRecipient,
@@ -33,8 +32,10 @@ import type {
   ClaimRules,
   DoubtRow,
   EarlierRow,
+  EventCounts,
   FinishFacts,
   HashEntry,
+  Hasher,
   HeldShards,
   KnownCampaign,
   LoadRow,
@@ -405,8 +406,10 @@ export type PlaceFacts = Pick<LedgerFacts, 'bytes' | 'newestMs' | 'isReadable' |
 export interface ReplyStore {
   /** Newest first as they came in, in batches, some empty, without those that a purge has emptied. */
   replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
-  /** How many there are, newest first, in parts: the sum is what the filter has. */
-  replyCounts(filter?: Pick<ReplyFilter, 'runs'>): Iterable<ReplyCounts>;
+  /** How many there are, newest first, in parts: the sum is what the filter has. `questions`: with a question mark. */
+  replyCounts(
+    filter?: Pick<ReplyFilter, 'runs'>,
+  ): Iterable<Readonly<Record<'all' | 'review' | 'opt-out' | 'questions', number>> & { readonly isLast: boolean }>;
   /**
    * A person's decision about replies; suppresses those who opt out by it, in one transaction. `missed` are numbers
    * without a reply: then nothing is entered.
@@ -452,9 +455,6 @@ interface ReplyFilter {
   readonly before?: number;
   readonly numbers?: readonly number[];
 }
-
-/** `questions`: texts with a question mark. */
-type ReplyCounts = Readonly<Record<'all' | 'review' | 'opt-out' | 'questions', number>> & { readonly isLast: boolean };
 
 interface OptOutFacts {
   /** A word of opting in takes back an opt-out by reply, and no other. */
@@ -530,7 +530,16 @@ export interface PurgeStore {
    */
   erase(erasure: Erasure, nowMs: number): EventCounts;
   /** `erase` would take these beside the rows and replies of the person. */
-  traces(address: string, trace: AddressTrace): Traces;
+  traces(
+    address: string,
+    trace: AddressTrace,
+  ): {
+    readonly unread: readonly { readonly receivedAtMs: number; readonly body: string }[];
+    /** Reports with the address, of a message or not. */
+    readonly reports: number;
+    /** Errors and replies about others that name the address. */
+    readonly mentions: number;
+  };
   /**
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
    * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
@@ -541,14 +550,8 @@ export interface PurgeStore {
 }
 
 /** The delivery result of one message, and the ids by which its reports are found. */
-export interface KeptDelivery {
-  readonly row: number;
-  readonly step: number;
+export interface KeptDelivery extends MessageIds, Pick<DoubtRow, 'row' | 'step' | 'postedFrom'> {
   readonly delivery: Delivery | null;
-  readonly reference: string | null;
-  readonly messageId: string | null;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
 }
 
 export interface Erasure {
@@ -565,14 +568,6 @@ export interface Erasure {
   readonly trace: AddressTrace;
 }
 
-export interface Traces {
-  readonly unread: readonly { readonly receivedAtMs: number; readonly body: string }[];
-  /** Reports with the address, of a message or not. */
-  readonly reports: number;
-  /** Errors and replies about others that name the address. */
-  readonly mentions: number;
-}
-
 export interface ErasedRows {
   readonly run: RunRecord;
   readonly rows: readonly number[];
@@ -581,15 +576,8 @@ export interface ErasedRows {
   readonly kept: readonly KeptDelivery[];
 }
 
-export type EventCounts = Purge['events'];
-
-export interface Hasher {
-  readonly keyId: string;
-  hash(address: string): string;
-}
-
 /** Evidence from reports: that a request was received, or that a message was not. */
-export interface EvidenceStore extends SaidStates {
+export interface EvidenceStore {
   /** Recipients in doubt, or to be sent to again after a doubt, of every run, in batches. */
   inDoubt(): Iterable<readonly InDoubtRow[]>;
   /** Reports of the environment to an address that name no message of ours but quote its text. */
@@ -614,9 +602,6 @@ export interface EvidenceStore extends SaidStates {
   hasUnreached(): boolean;
   /** Accepted rows of one step that such a report may be about, in list order: the caller reads all reports of each. */
   unreached(run: RunRecord, step: number, afterRow: number, limit: number): UnreachedRow[];
-}
-
-export interface SaidStates {
   /**
    * The states that the reports about each message name, as bits by their position in `DELIVERY_STATES`; 0: there are
    * no reports. Pass some hundred at a time: that costs a quarter of single calls.
@@ -690,7 +675,7 @@ export interface RecordFacts {
 
 /** A message in doubt, or to be sent again after a doubt: a report may show that it was received. */
 export interface InDoubtRow
-  extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'channel' | 'attempts' | 'resend' | 'sinceMs'> {
+  extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'channel' | 'attempts' | 'resend' | 'sinceMs' | 'postedFrom'> {
   /** Number of the run, and what its references are made of. */
   readonly run: number;
   readonly identity: RunIdentity;
@@ -700,18 +685,14 @@ export interface InDoubtRow
   readonly textHash: string | null;
   /** It went to another address than `to`. */
   readonly isRedirected: boolean;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
 }
 
-export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend'> {
+export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend' | 'postedFrom'> {
   /** Channels of the steps so far, this one last. */
   readonly used: readonly Channel[];
   readonly variant: string | null;
   readonly messageId: string | null;
   readonly claimedAtMs: number | null;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
 }
 
 /** Each report or reply is stored once, even if it arrives before the API's answer to its message (failures.md, K1). */
@@ -804,16 +785,11 @@ export interface AnswerNames {
 }
 
 /** The last step of a message that another one follows. */
-export interface FollowedMessage {
+export interface FollowedMessage extends Pick<Outcome, 'row' | 'channel' | 'messageId' | 'postedFrom'> {
   readonly run: number;
-  readonly row: number;
   readonly state: string;
-  readonly channel: Channel;
   readonly to: string;
-  readonly messageId: string | null;
   /** Just before the request, in ms since 1970. */
   readonly claimedAtMs: number;
   readonly resend: number;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
 }

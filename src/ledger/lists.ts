@@ -3,12 +3,13 @@ import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
+import { noting } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { AS_BEFORE } from './moves.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { RECOVER } from './starts.ts';
+import { RECOVER, TRY_AGAIN } from './starts.ts';
 import { withInputs } from './versions.ts';
 
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
@@ -106,7 +107,7 @@ function takeOver(connection: Connection, { number, environment, campaign }: Run
   const open = connection.query(OPEN_RUNS).all(environment, campaign, number);
   for (const [former = 0, list = 0, occurrence] of open) {
     if (isTest(String(occurrence))) continue;
-    connection.statement(TRY_FAILED)(list);
+    connection.statement(TRY_AGAIN)(list);
     connection.statement(REMOVE_OPEN)(now, list);
     connection.statement(END_RUN)(now, former);
   }
@@ -115,11 +116,8 @@ function takeOver(connection: Connection, { number, environment, campaign }: Run
 const OPEN_RUNS = `SELECT number, list, occurrence FROM runs
   WHERE environment = ? AND campaign = ? AND number <> ? AND state <> 'loading' AND state <> 'finished'`;
 
-const TRY_FAILED = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
-  WHERE list = ? AND state = 'failed'`;
-
 const REMOVE_OPEN = `UPDATE recipients SET state = 'skipped', reason = 'removed', updated_at = ?
-  WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
+  WHERE list = ? AND state = 'pending'`;
 
 // A running one, or one that was killed, may have claimed rows.
 const END_RUN = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?)
@@ -402,14 +400,13 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR r.number IS NOT NULL)
     AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
-const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
-    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)
-  SELECT CAST(?1 AS INTEGER), step, channel, key, attempts, line, address, reason, http_status, error,
-    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from, version
+const NOTE_EARLIER =
+  noting(`CAST(?1 AS INTEGER), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER),
+    posted_from, version
   FROM recipients INDEXED BY recipients_changed
   WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
-      AND former.address = recipients.list_address AND former.verdict = 'resend')`;
+      AND former.address = recipients.list_address AND former.verdict = 'resend')`);
 
 const SEND_ONCE_MORE = `UPDATE recipients INDEXED BY recipients_changed SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
     address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,

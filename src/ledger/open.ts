@@ -287,17 +287,13 @@ export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
 }
 
 function examineFile(path: string, nowMs: number): PlaceFacts {
-  const { mode } = statSync(path);
-  return { ...readPages(path, nowMs), serverMs: null, isReadable: grants(mode, 0o077) };
-}
-
-function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 'bytes'> {
   try {
     const db = connect(path, { nowMs, leaveNothing: true }, true);
     try {
       quickCheck(db, path);
       const newest = db.prepare('SELECT newest_at FROM ledger').get()?.['newest_at'];
-      return { newestMs: Number(newest), bytes: statSync(path).size };
+      const { mode, size } = statSync(path);
+      return { newestMs: Number(newest), bytes: size, serverMs: null, isReadable: grants(mode, 0o077) };
     } finally {
       db.close();
     }

@@ -1,7 +1,7 @@
 import type { Pause } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import type { PauseScope } from './records.ts';
+import type { CampaignPlace, PauseScope } from './records.ts';
 
 /** Pauses. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
 export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resume' | 'pauses' | 'pauseOf'> {
@@ -10,13 +10,7 @@ export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resu
       coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses
       WHERE resumed_at IS NULL ORDER BY number`,
   );
-  // A pause of the whole environment comes first: to resume the campaign alone would not help.
-  const applying = connection.query(
-    `SELECT environment, campaign, reason, who, paused_at,
-      coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses
-      WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
-      ORDER BY CASE WHEN campaign IS NULL THEN 0 ELSE 1 END, number LIMIT 1`,
-  );
+  const pauses = (): readonly Pause[] => active.all().map(toPause);
   const insert = connection.statement(
     'INSERT INTO pauses (environment, campaign, reason, who, paused_at) VALUES (?, ?, ?, ?, ?)',
   );
@@ -25,17 +19,11 @@ export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resu
       AND coalesce(campaign, '') = coalesce(?4, '')`,
   );
   const find = ({ environment, campaign }: PauseScope): Pause | null =>
-    active
-      .all()
-      .map(toPause)
-      .find((one) => one.environment === environment && one.id === campaign) ?? null;
+    pauses().find((one) => one.environment === environment && one.id === campaign) ?? null;
 
   return {
-    pauses: () => active.all().map(toPause),
-    pauseOf({ environment, campaign }) {
-      const row = applying.get(environment, campaign);
-      return row === undefined ? null : toPause(row);
-    },
+    pauses,
+    pauseOf: (of) => pauseIn(pauses(), of),
     pause: (scope, { reason, who, nowMs }) =>
       connection.write(nowMs, 1, (now) => {
         const before = find(scope);
@@ -50,6 +38,12 @@ export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resu
         return before;
       }),
   };
+}
+
+/** The pause that applies. That of the whole environment comes first: to resume the campaign alone would not help. */
+export function pauseIn(pauses: readonly Pause[], { environment, campaign }: CampaignPlace): Pause | null {
+  const here = pauses.filter((one) => one.environment === environment && (one.id === null || one.id === campaign));
+  return here.find(({ id }) => id === null) ?? here[0] ?? null;
 }
 
 function toPause([environment, campaign, reason, who, pausedAt, name]: readonly Value[]): Pause {

@@ -1,6 +1,6 @@
 import type { Connection, Statement, Value } from './connection.ts';
-import type { EventCounts, Hasher, KeptDelivery, PurgeStore } from './ledger.ts';
-import type { RunRecord } from './records.ts';
+import type { KeptDelivery, PurgeStore } from './ledger.ts';
+import type { EventCounts, Hasher, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 5000;
@@ -213,9 +213,10 @@ function eventPurge(
   };
 
   /** Works on events of one kind by number, until one is not old. */
-  function* walk(next: string, beforeMs: number, work: (after: number, last: number) => number): Generator<number> {
+  function* walk(kind: EventTable, beforeMs: number, work: (after: number, last: number) => number): Generator<number> {
+    const next = query(NEXT_EVENT.replace('EVENTS', kind));
     for (let after = 0; ; ) {
-      const [last = null] = query(next).get(after, beforeMs, BATCH_EVENTS) ?? [];
+      const [last = null] = next.get(after, beforeMs, BATCH_EVENTS) ?? [];
       if (last === null) return;
       const first = after;
       yield step(BATCH_EVENTS, () => work(first, Number(last)));
@@ -248,18 +249,18 @@ function eventPurge(
 
     *forgetEvents(beforeMs) {
       const keptMs = firstKeptMs(beforeMs);
-      const reports = walk(NEXT_REPORT, beforeMs, (after, last) => {
+      const reports = walk('delivery_reports', beforeMs, (after, last) => {
         const forgotten = statement(FORGET_REPORTS)(after, last, keptMs);
         return forgotten + statement(EMPTY_REPORTS)(after, last, beforeMs);
       });
       for (const count of reports) yield { ...NONE, reports: count };
-      const replies = walk(NEXT_REPLY, beforeMs, (after, last) => {
+      const replies = walk('replies', beforeMs, (after, last) => {
         statement(KEEP_STOPS)(after, last, beforeMs);
         const forgotten = statement(FORGET_REPLIES)(after, last, beforeMs);
         return forgotten + statement(EMPTY_REPLIES)(after, last, beforeMs);
       });
       for (const count of replies) yield { ...NONE, replies: count };
-      const unread = walk(NEXT_UNREAD, beforeMs, (after, last) => statement(FORGET_UNREAD)(after, last, beforeMs));
+      const unread = walk('unread_events', beforeMs, (after, last) => statement(FORGET_UNREAD)(after, last, beforeMs));
       for (const count of unread) yield { ...NONE, unread: count };
     },
   };
@@ -287,13 +288,9 @@ const OLD_REPORTS = `SELECT count(*) FROM delivery_reports WHERE received_at < ?
 const OLD_REPLIES = `SELECT count(*) FROM replies WHERE received_at < ? AND (run IS NULL OR sender <> '')
   AND (meaning <> 'review' OR reviewed_as IS NOT NULL)`;
 
-const NEXT_REPORT = `SELECT max(number) FROM (SELECT number FROM delivery_reports
-  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
+type EventTable = 'delivery_reports' | 'replies' | 'unread_events';
 
-const NEXT_REPLY = `SELECT max(number) FROM (SELECT number FROM replies
-  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
-
-const NEXT_UNREAD = `SELECT max(number) FROM (SELECT number FROM unread_events
+const NEXT_EVENT = `SELECT max(number) FROM (SELECT number FROM EVENTS
   WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
 
 const FORGET_REPORTS = 'DELETE FROM delivery_reports WHERE number > ? AND number <= ? AND received_at < ?';

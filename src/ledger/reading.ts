@@ -263,11 +263,7 @@ export function readPage(
   for (let step = 1, span = spanOf(first, hasFallen); span !== null; step++) {
     const rows = query.all(list, step, span.from - 1, span.to, NO_LIMIT, ...params);
     later ??= new Map();
-    for (const row of rows) {
-      const known = later.get(Number(row[0]));
-      if (known === undefined) later.set(Number(row[0]), [row]);
-      else known.push(row);
-    }
+    for (const row of rows) later.set(Number(row[0]), [...(later.get(Number(row[0])) ?? []), row]);
     span = spanOf(rows, hasFallen);
   }
   return { first, later };

@@ -1,3 +1,4 @@
+import type { Purge } from '../model/result-types.ts';
 import type {
   Channel,
   Commit,
@@ -271,9 +272,7 @@ export interface NextChannelStep extends Omit<StepFacts, 'variant'> {
   readonly to: string;
 }
 
-export interface AsideRow {
-  readonly row: number;
-  readonly step: number;
+export interface AsideRow extends Pick<ResultRecord, 'row' | 'step'> {
   readonly reason: string;
 }
 
@@ -309,14 +308,11 @@ export interface Resolution {
   readonly nowMs: number;
 }
 
-export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
-  readonly verdict: DoubtVerdict;
-  readonly messageId: string | null;
+export interface ResolutionRecord extends Omit<DoubtRow, 'row'>, Omit<Resolution, 'who' | 'nowMs'> {
   /** `user`, or the evidence: `late-result`, `report`. */
   readonly resolvedBy: string;
   /** Null for evidence. */
   readonly who: string | null;
-  readonly note: string | null;
   readonly resolvedAtMs: number;
 }
 
@@ -343,19 +339,13 @@ export interface RowState {
 }
 
 /** A message to an address that was corrected since, and the messages to the recipient that went before it. */
-export interface EarlierRow {
-  readonly channel: Channel;
-  readonly to: string | null;
-  readonly messageId: string | null;
-  readonly httpStatus: number | null;
+export interface EarlierRow extends Pick<Outcome, 'channel' | 'to' | 'messageId' | 'httpStatus' | 'postedFrom'> {
   /** How many went before this one. */
   readonly resend: number;
   /** The version of its inputs (`RunRecord.versions`); null: not known. */
   readonly version: number | null;
   /** In ms since 1970. */
   readonly sentAtMs: number | null;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
 }
 
 export interface SuppressEntry {
@@ -386,6 +376,11 @@ export interface SuppressedHash extends HashEntry {
   readonly createdAtMs: number;
 }
 
+export interface Hasher {
+  readonly keyId: string;
+  hash(address: string): string;
+}
+
 /** Checks of a claim beside the addresses in the ledger, which knows no lists and no key. */
 export interface ClaimRules {
   isListed(to: string, key: string, nowMs: number): boolean;
@@ -394,14 +389,12 @@ export interface ClaimRules {
   /** The environment's budget. Default: none, and nothing is counted. */
   readonly budget?: ClaimBudget;
   /** Hashes under which the ledger may hold an address; null: there is no key. */
-  readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
+  readonly hasher: Hasher | null;
 }
 
-export interface Recorded {
-  readonly reports: number;
-  readonly replies: number;
-  /** Events that handbill does not understand. */
-  readonly unread: number;
+export type EventCounts = Purge['events'];
+
+export interface Recorded extends EventCounts {
   /** Events that the ledger already held. */
   readonly known: number;
   /** Addresses that are suppressed now, and were not before. */

@@ -106,6 +106,8 @@ function toReview([meaning, who, atMs]: readonly Value[]): ReplyReview {
 }
 
 function toReply(row: readonly Value[]): ReplyRecord {
+  const [run, step, at] = [row[12], row[13], row[14]].map(Number) as [number, number, number];
+  const [key, line, variant] = [row[18] as string | null, row[19] as number | null, row[20] as string | null];
   return {
     number: Number(row[0]),
     replyId: row[1] as string | null,
@@ -119,16 +121,10 @@ function toReply(row: readonly Value[]): ReplyRecord {
     atMs: row[9] as number | null,
     receivedAtMs: Number(row[10]),
     source: String(row[11]),
-    answers: row[12] === null ? null : toAnswered(row),
+    answers: row[12] === null ? null : { run, step, row: at, key, line, variant },
     isSought: row[14] !== null,
     review: row[15] === null ? null : toReview(row.slice(15)),
   };
-}
-
-function toAnswered(row: readonly Value[]): ReplyRecord['answers'] {
-  const [run, step, at] = [row[12], row[13], row[14]].map(Number) as [number, number, number];
-  const [key, line, variant] = [row[18] as string | null, row[19] as number | null, row[20] as string | null];
-  return { run, step, row: at, key, line, variant };
 }
 
 /** Replies joined in one pass over the lists. */
@@ -281,32 +277,25 @@ const NO_MATCH: Best = { named: null, before: null, after: null };
 type Search = ReturnType<typeof searchFor>;
 
 function searchFor(replies: readonly Wanted[]) {
-  const bySender = grouped(replies, ({ sender }) => sender);
-  const byMessageId = grouped(replies, ({ messageId }) => messageId);
+  const bySender = Map.groupBy(replies, ({ sender }) => sender);
+  const naming = (by: 'messageId' | 'reference') =>
+    Map.groupBy(
+      replies.filter((reply) => reply[by] !== null),
+      (reply) => reply[by],
+    );
+  const byMessageId = naming('messageId');
   return {
     replies,
     bySender,
     byMessageId,
     /** Not found yet: while there are any, the reference of every row has to be made. */
-    byReference: grouped(replies, ({ reference }) => reference),
+    byReference: naming('reference'),
     /** JSON, by which the database filters rows. */
     addresses: JSON.stringify([...bySender.keys()].flatMap(spellingsOf)),
     messageIds: JSON.stringify([...byMessageId.keys()]),
     /** When the last of them came in. */
     latestMs: Math.max(...replies.map(({ receivedAtMs }) => receivedAtMs)),
   };
-}
-
-function grouped(replies: readonly Wanted[], by: (reply: Wanted) => string | null): Map<string, Wanted[]> {
-  const groups = new Map<string, Wanted[]>();
-  for (const reply of replies) {
-    const name = by(reply);
-    if (name === null) continue;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [reply]);
-    else group.push(reply);
-  }
-  return groups;
 }
 
 function consider(found: Candidate, search: Search, referenceOf: ReturnType<JoinFacts['referencesOf']>): void {

@@ -4,7 +4,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
-import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
+import type { KnownCampaign, LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
 import { commitsOf } from './versions.ts';
 
 export type RunStore = ReturnType<typeof runStore>;
@@ -44,6 +44,12 @@ export function runStore(connection: Connection) {
       ON CONFLICT (environment, campaign) DO UPDATE SET schedule = excluded.schedule, seen_at = excluded.seen_at
       WHERE schedules.schedule <> excluded.schedule`,
   );
+  const allCampaigns = query('SELECT id, name, file FROM campaigns ORDER BY number DESC');
+  // The number says which one was sent last: times can be equal.
+  const putCampaign = connection.statement(
+    `INSERT INTO campaigns (id, name, file, number) SELECT ?, ?, ?, coalesce(max(number), 0) + 1 FROM campaigns WHERE true
+      ON CONFLICT (id) DO UPDATE SET name = excluded.name, file = excluded.file, number = excluded.number`,
+  );
   const deleteOwner = connection.statement(
     'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
@@ -59,7 +65,18 @@ export function runStore(connection: Connection) {
     return toRecord(row, connection.path);
   };
 
+  const campaigns = (): readonly KnownCampaign[] =>
+    allCampaigns.all().map(([id, name, file]) => ({ id: String(id), name: String(name), file: String(file) }));
+
   return {
+    campaigns,
+    rememberCampaign<T>(own: KnownCampaign, refusal: (known: readonly KnownCampaign[]) => T | null): T | null {
+      return connection.write(0, 1, () => {
+        const why = refusal(campaigns());
+        if (why === null) putCampaign(own.id, own.name, own.file);
+        return why;
+      });
+    },
     runs,
     /** Loading or not. */
     record,

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
@@ -16,15 +16,7 @@ import {
   type Value,
 } from './connection.ts';
 import type { LedgerOptions } from './ledger.ts';
-import {
-  fileError,
-  isBusy,
-  isDiskFailure,
-  LedgerError,
-  type LedgerErrorKind,
-  ledgerError,
-  unusable,
-} from './ledger-error.ts';
+import { fileError, isBusy, isDiskFailure, LASTING, LedgerError, ledgerError, unusable } from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
 import {
@@ -179,8 +171,11 @@ export class SqliteConnection implements Connection {
   });
 
   readonly statement = lazily((sql): Statement => {
-    const prepared = onDemand(() => this.#db.prepare(sql));
-    return (...params) => Number(prepared().run(...params).changes);
+    let prepared: StatementSync | undefined;
+    return (...params) => {
+      prepared ??= this.#db.prepare(sql);
+      return Number(prepared.run(...params).changes);
+    };
   });
 
   /** For statements that are too rare to be kept prepared. */
@@ -362,8 +357,6 @@ export class SqliteConnection implements Connection {
     return error;
   }
 }
-
-const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
 /** How often the names of the files are compared with the open files. */
 const LOOK_MS = 1000;

@@ -18,11 +18,10 @@ type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
+export const TRY_AGAIN = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
+  WHERE list = ? AND (state = 'failed' OR state = 'deferred')`;
+
 export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
-  const tryAgain = connection.statement(
-    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
-      WHERE list = ? AND (state = 'failed' OR state = 'deferred')`,
-  );
   const setRunning = connection.statement(
     `UPDATE runs SET state = 'running', halt = NULL, starts = starts + 1, started_at = coalesce(started_at, ?1),
       last_start_at = ?1, finished_at = NULL, posted_from = ?3 WHERE number = ?2`,
@@ -49,7 +48,7 @@ export function startStore(connection: Connection, runs: RunStore, counts: Count
       const recovered = connection.write(nowMs, 0, (now) => {
         const list = loadedList(run);
         const count = connection.statement(RECOVER)(now, list);
-        tryAgain(list);
+        connection.statement(TRY_AGAIN)(list);
         setRunning(now, run.number, postedFrom);
         if (commit !== null) setVersions(JSON.stringify(withCommit(runs.record(run.number), commit)), run.number);
         return count;

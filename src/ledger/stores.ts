@@ -1,5 +1,4 @@
 import { budgetStore } from './budgets.ts';
-import { campaignStore } from './campaigns.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { reachOf } from './contact-history.ts';
@@ -37,13 +36,12 @@ export function ledgerOver(connection: Connection): Ledger {
     turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
     workers,
     ...ofRuns,
-    ...campaignStore(connection),
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs, counts),
     ...changedStore(connection, runs),
     ...claimRestorer(connection),
-    ...commitStore(connection, { runs, lateAnswer, workers, pauses, beginSpending: begin }),
+    ...commitStore(connection, runs, lateAnswer, workers, pauses, begin),
     ...pauses,
     ...budgets,
     displacement: (when) => connection.displacement(when ?? 'now'),

@@ -44,10 +44,6 @@ export function stoppedTopic({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic === null || topic === 'essential' ? '' : topic;
 }
 
-export function topicOf({ topic }: Pick<RunRecord, 'topic'>): string {
-  return topic ?? '';
-}
-
 /** The suppression list. The claim reads the same tables in its transaction (commits.ts). */
 export function suppressionStore(connection: Connection): SuppressionStore {
   const addresses = entriesIn(connection, 'suppressions', 'address', '', ACTIVE);

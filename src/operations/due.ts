@@ -15,7 +15,8 @@ import {
 } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
+import { pauseIn } from '../ledger/pauses.ts';
+import type { CampaignPlace, KnownCampaign, RunRecord, SeenSchedule } from '../ledger/records.ts';
 import type { Due, DueCampaign } from '../model/result-types.ts';
 import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState, type Schedule } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
@@ -235,7 +236,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
 /** 0 for a ledger that cannot be read: each of its campaigns was refused for that. */
 function waitingIn(place: string, ledgers: Readers): number {
   try {
-    return [...(ledgers.of(place)?.events.replyCounts() ?? [])].reduce((sum, { review }) => sum + review, 0);
+    return [...(ledgers.of(place)?.ledger.events.replyCounts() ?? [])].reduce((sum, { review }) => sum + review, 0);
   } catch {
     return 0;
   }
@@ -308,16 +309,23 @@ type Readers = ReturnType<typeof openReaders>;
 
 /** A process opens a ledger only once at a time, so all are closed before anything is written or sent. */
 function openReaders(options: Options) {
-  const open = new Map<string, Ledger | null>();
+  const open = new Map<
+    string,
+    { readonly ledger: Ledger; campaigns: readonly KnownCampaign[]; pauses: readonly Pause[] } | null
+  >();
   const isCopy = options.rehearsal !== undefined;
   const close = (): void => {
-    for (const ledger of open.values()) ledger?.close();
+    for (const one of open.values()) one?.ledger.close();
     open.clear();
   };
-  const of = (path: string): Ledger | null => {
-    const ledger = open.get(path) ?? openExistingLedger(path, { nowMs: options.at ?? options.now(), isCopy });
-    open.set(path, ledger);
-    return ledger;
+  const of = (path: string) => {
+    const known = open.get(path);
+    if (known !== undefined) return known;
+    const ledger = openExistingLedger(path, { nowMs: options.at ?? options.now(), isCopy });
+    // Asked once for all campaigns: before anything is sent, the ledger is opened anew.
+    const opened = ledger && { ledger, campaigns: ledger.campaigns(), pauses: ledger.pauses() };
+    open.set(path, opened);
+    return opened;
   };
   return { of, close, [Symbol.dispose]: close };
 }
@@ -560,9 +568,10 @@ interface DueKnown {
 function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers, nowMs: number): DueKnown {
   // Recipients of runs of earlier instants are not counted, which would take a scan of the list.
   const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides, campaign.recipients.each));
-  const ledger = ledgers.of(campaign.project.ledger);
-  if (ledger === null) return { runs: [], pause: null, followed: [] };
-  const former = formerNameProblem(ledger.campaigns(), campaign);
+  const opened = ledgers.of(campaign.project.ledger);
+  if (opened === null) return { runs: [], pause: null, followed: [] };
+  const { ledger, campaigns, pauses } = opened;
+  const former = formerNameProblem(campaigns, campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
   const all = ledger.runsOf(identity).filter(({ occurrence }) => !isTest(occurrence));
@@ -588,7 +597,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
     };
   });
   const followed = followedBy(campaign, environment.identity, ledger, nowMs);
-  return { runs, pause: ledger.pauseOf(identity), followed };
+  return { runs, pause: pauseIn(pauses, identity), followed };
 }
 
 function followedBy({ after, send, split }: Campaign, environment: string, ledger: Ledger, nowMs: number) {
@@ -661,7 +670,7 @@ async function seeSchedules(
     try {
       if (ledgerFault !== null) throw refuse(ledgerFault);
       const where = environmentOf(campaign, environment);
-      const before = ledgers.of(campaign.project.ledger)?.scheduleOf(placeOf(campaign, where)) ?? null;
+      const before = ledgers.of(campaign.project.ledger)?.ledger.scheduleOf(placeOf(campaign, where)) ?? null;
       if (before?.schedule === scheduleName(campaign)) {
         found.set(one, { ...before, isNew: false });
         continue;

@@ -1,8 +1,8 @@
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
-import type { Erasure, Hasher, KeptDelivery, Ledger } from '../ledger/ledger.ts';
+import type { Erasure, KeptDelivery, Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import type { Hasher, RunRecord } from '../ledger/records.ts';
 import type { Erasure as ErasedPerson } from '../model/result-types.ts';
 import type { Outcome, Project } from '../model.ts';
 import { createReferences } from '../plan/expand.ts';

@@ -199,10 +199,9 @@ async function sendApproved(
   await using receiving = listener;
   // The gates need reports. Only `--listen` waits for those that come after the last message.
   if (options.listen === undefined && !isSandbox(plan)) return await sendAlone();
-  const end = await sendListening(prepared.finishLoad(), start, sendPass, {
-    reporters: receiving.reporters,
-    joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
-  });
+  const end = await sendListening(prepared.finishLoad(), start, sendPass, receiving.reporters, () =>
+    joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
+  );
   return resultOf(ledger, plan, prices, end, now());
 }
 

@@ -145,7 +145,7 @@ async function sendUntilDone(target: string, options: StartOptions): Promise<Sta
 }
 
 function postedIn({ last }: Memory): number {
-  return last?.memory.posted ?? 0;
+  return last?.posted ?? 0;
 }
 
 async function tried(start: Promise<StartResult>): Promise<Tried> {
@@ -167,7 +167,7 @@ function lossOf(end: Tried, { limit, workers }: StartOptions, memory: Memory): L
 /** The same start once more: what was asked is answered, and what was done at its beginning is done. */
 function onceMore({ retry: _done, ...options }: StartOptions, { last }: Memory): StartOptions {
   if (last === null) throw new Error('a start that was lost is remembered');
-  const { run, memory } = last;
+  const { run, recipients } = last;
   return {
     ...options,
     occurrence: run.occurrence,
@@ -176,7 +176,7 @@ function onceMore({ retry: _done, ...options }: StartOptions, { last }: Memory):
     onEvent(event) {
       if (event.kind !== 'warnings') options.onEvent?.(event);
     },
-    ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - memory.recipients) }),
+    ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - recipients) }),
   };
 }
 

@@ -304,7 +304,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
     await part.rest(one);
     one.end();
     onEvent({ kind: 'share-ended', run, share: shareOf(one.progress, one.stop) });
-    remembered.keep(one.groupCommit.unwritten);
+    remembered.unwritten.push(...one.groupCommit.unwritten);
     const failure = one.groupCommit.failure ?? one.trouble;
     const isOfRun = failure instanceof HandbillError && !(failure instanceof LedgerError && failure.kind !== 'other');
     // In its files, or its list was replaced.

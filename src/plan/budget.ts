@@ -33,20 +33,7 @@ export function claimBudget({ environment, campaign }: Where, prices: PriceList 
 /** Price lists need not name their currency. */
 const UNNAMED = '';
 
-export interface BudgetState extends Budget {
-  readonly environment: string;
-  readonly period: string;
-  /** The first day of the next one, and its first moment. */
-  readonly next: string;
-  readonly endsMs: number;
-  readonly timeZone: string;
-  /** Null: there is no price list. */
-  readonly currency: string | null;
-  /** Null: there is no ledger to ask. */
-  readonly spentMicros: number | null;
-  /** The cost of recipients who are not sent to: in a run that is amended, those sent to before. */
-  readonly ownMicros: number;
-}
+export type BudgetState = Readonly<NonNullable<ReturnType<typeof budgetState>>>;
 
 /** @param ledger - null: nothing was sent yet; absent: it is not asked */
 export function budgetState(
@@ -54,7 +41,7 @@ export function budgetState(
   prices: Pick<PriceList, 'currency'> | null,
   nowMs: number,
   ledger?: Pick<Ledger, 'spent'> | null,
-): BudgetState | null {
+) {
   const { identity: name, budget } = environment;
   if (budget === null) return null;
   const { timeZone } = campaign.project;
@@ -62,7 +49,21 @@ export function budgetState(
   const { name: period, next, endsMs } = periodAt(budget.per, nowMs, timeZone);
   const asked =
     ledger === undefined || currency === null ? null : (ledger?.spent({ environment: name, period, currency }) ?? 0);
-  return { ...budget, environment: name, period, next, endsMs, timeZone, currency, spentMicros: asked, ownMicros: 0 };
+  return {
+    ...budget,
+    environment: name,
+    period,
+    /** The first day of the next one, and its first moment. */
+    next,
+    endsMs,
+    timeZone,
+    /** Null: there is no price list. */
+    currency,
+    /** Null: there is no ledger to ask. */
+    spentMicros: asked,
+    /** The cost of recipients who are not sent to: in a run that is amended, those sent to before. */
+    ownMicros: 0,
+  };
 }
 
 export function budgetsNow(

@@ -123,16 +123,13 @@ export async function createCarrierCheck({
       if (isEmail && code !== 'no-opt-out') continue;
       const found = find(text, links, message, saysHow);
       if (found === null) continue;
-      const where = found.index === null ? '' : placeIn(text, found.index);
+      const before = text.slice(0, found.index ?? 0).split('\n');
+      const place = `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1} of the message`;
+      const where = found.index === null ? '' : place;
       advice = [...advice, warning(code, `${found.what}${where}.`, { at, hint })];
     }
     return advice;
   };
-}
-
-function placeIn(text: string, index: number): string {
-  const before = text.slice(0, index).split('\n');
-  return `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1} of the message`;
 }
 
 /** Every row comes here, and nearly all texts have nothing that a rule could find. What is sought is cheap to look for. */

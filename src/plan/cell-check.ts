@@ -6,11 +6,9 @@ import { codePointOf } from '../util/escape.ts';
 import { countOf } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
-type CellCheck = { add(decision: Decision): void; warnings(): readonly Diagnostic[] };
-
 type Found = { readonly line: number; readonly cell: string; count: number };
 
-export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 'compiled'>): CellCheck {
+export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 'compiled'>) {
   const columns = compiled.shown.map((column) => ({
     ...column,
     padded: null as Found | null,
@@ -19,7 +17,7 @@ export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 
   }));
   const { file } = campaign.recipients;
   return {
-    add(decision) {
+    add(decision: Decision): void {
       if (decision.decision !== 'send' && decision.decision !== 'defer') return;
       const { line } = decision;
       const { values } = decision.recipient;
@@ -33,7 +31,7 @@ export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 
         column.damaged.set(doubt, counted(column.damaged.get(doubt) ?? null, line, part));
       }
     },
-    warnings: () =>
+    warnings: (): readonly Diagnostic[] =>
       columns.flatMap(({ name, padded, damaged }) => [
         ...(padded === null ? [] : [paddedValues(name, padded, file)]),
         ...[...damaged].map(([damage, found]) => damagedValues(name, damage, found, file)),

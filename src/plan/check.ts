@@ -6,20 +6,10 @@ import type { ListDigest } from '../recipients/read.ts';
 import { countOf, number } from '../report/words.ts';
 import { type BudgetState, checkBudget } from './budget.ts';
 import { decisions, type View } from './decide.ts';
-import { createEstimator, type Estimate, type Estimator, type Forecaster } from './estimate.ts';
+import { createEstimator, type Estimator, type Forecaster } from './estimate.ts';
 import { checkLimits } from './limits.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Plan } from './plan.ts';
-
-export interface Checked {
-  readonly list: ListDigest;
-  readonly estimate: Estimate;
-  /** Everything that went into the messages, the list included. */
-  readonly inputs: readonly InputFile[];
-  /** The guards that the list fails and the limits that it is above, as warnings: they were allowed. */
-  readonly accepted: readonly Diagnostic[];
-  readonly notes: readonly Diagnostic[];
-}
 
 interface CheckSources {
   readonly prices: PriceList | null;
@@ -39,7 +29,7 @@ export async function checkList(
   view: View,
   { prices, guard, budget = null, join, forecaster = null, allow = [] }: CheckSources,
   take: (batch: readonly Decision[], estimator: Estimator) => void,
-): Promise<Checked> {
+) {
   const estimator = createEstimator(plan.campaign, prices, forecaster);
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -74,7 +64,15 @@ export async function checkList(
   const isOtherSize = judged.some(({ code }) => code === 'list-size-changed' || code === 'list-too-short');
   const allowed = judged.length === 0 ? {} : { accepted: judged.map(({ message }) => message) };
   const accepted: InputFile = { ...input, ...allowed, ...(isOtherSize ? { isOtherSize } : {}) };
-  return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged, notes: stream.notes() };
+  return {
+    list,
+    estimate,
+    /** Everything that went into the messages, the list included. */
+    inputs: [...plan.inputs, accepted],
+    /** The guards that the list fails and the limits that it is above, as warnings: they were allowed. */
+    accepted: judged as readonly Diagnostic[],
+    notes: stream.notes(),
+  };
 }
 
 /** Empty: there are none. */

@@ -144,7 +144,11 @@ export async function compileCampaign(
     for (const [i, fallback] of fallbacks.entries()) {
       if (later.has(fallback)) continue;
       const variant = campaign.fallbacks.includes(fallback) ? null : name;
-      later.set(fallback, { ...message(variant, fallback, i + 1), address: addressOf(fallback, campaign, columns) });
+      const { to } = fallback;
+      const kind = addressKindOf(campaign, fallback);
+      const read = createAddressReader(kind, campaign.recipients.defaultCountry);
+      const address = to === null ? null : { column: columns.indexOf(to), name: to, kind, read };
+      later.set(fallback, { ...message(variant, fallback, i + 1), address });
     }
   }
   const compiled: CompiledCampaign = {
@@ -192,13 +196,6 @@ const KINDS: Readonly<Record<AddressKind, string>> = {
   email: 'email addresses',
   contact: 'ids of contacts',
 };
-
-function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly string[]): FallbackMessage['address'] {
-  if (fallback.to === null) return null;
-  const kind = addressKindOf(campaign, fallback);
-  const read = createAddressReader(kind, campaign.recipients.defaultCountry);
-  return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
-}
 
 interface CompileContext {
   readonly campaign: Campaign;
@@ -380,10 +377,20 @@ async function compileContent(written: Content, context: CompileContext, require
   const compile = (value: Json, pointer: string): ((values: TemplateValues) => Json) => {
     if (typeof value === 'string') {
       const text = source.texts.get(pointer);
-      if (pointer === '/html' && text !== undefined) checkHtmlSize(text, context);
-      if (text === undefined || !text.text.includes('{{')) return () => text?.text ?? value;
-      const template =
-        pointer === '/html' ? compileHtml(text, context, relocate) : compileText(text, context, ESCAPES[pointer]);
+      const isHtml = pointer === '/html';
+      if (text === undefined || !text.text.includes('{{')) {
+        // HTML with expressions is measured by its template, before and after it is filled in.
+        if (isHtml && Buffer.byteLength(text?.text ?? '') > MOST_HTML_BYTES) {
+          const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
+          const hint = 'Shorten the page; MJML becomes about five times as long.';
+          context.diagnostics.push(problem('template-too-large', message, { at: { file: text?.file ?? '' }, hint }));
+        }
+        return () => text?.text ?? value;
+      }
+      const diagnostics: Diagnostic[] = [];
+      const template = compileText(text, { ...context, diagnostics }, isHtml ? 'html' : ESCAPES[pointer]);
+      // Errors in HTML that was made of MJML point at the MJML.
+      context.diagnostics.push(...(isHtml ? relocate(diagnostics) : diagnostics));
       for (const column of template?.required ?? []) required.add(column);
       isPersonal ||= (template?.columns.length ?? 0) > 0;
       return (values) => template?.render(values) ?? '';
@@ -411,24 +418,6 @@ async function compileContent(written: Content, context: CompileContext, require
 }
 
 const ESCAPES: Readonly<Record<string, Escape>> = { '/unsubscribe/url': 'url', '/unsubscribe/mailto': 'mailto' };
-
-/** HTML with expressions is measured by its template, before and after it is filled in. */
-function checkHtmlSize({ text, file }: SourceText, { diagnostics }: CompileContext): void {
-  if (text.includes('{{') || Buffer.byteLength(text) <= MOST_HTML_BYTES) return;
-  const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
-  const hint = 'Shorten the page; MJML becomes about five times as long.';
-  diagnostics.push(problem('template-too-large', message, { at: { file }, hint }));
-}
-
-type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];
-
-/** Errors in HTML that was made of MJML point at the MJML. */
-function compileHtml(html: SourceText, context: CompileContext, relocate: Relocate): CompiledTemplate | null {
-  const diagnostics: Diagnostic[] = [];
-  const template = compileText(html, { ...context, diagnostics }, 'html');
-  context.diagnostics.push(...relocate(diagnostics));
-  return template;
-}
 
 /** MJML becomes HTML once, before anything is filled in. */
 async function withHtml(content: Content, context: CompileContext) {
@@ -499,10 +488,10 @@ function defaultVariables(template: ProviderTemplate, context: CompileContext): 
     else found[group] = { ...(found[group] as Record<string, SourceText> | undefined), [inner]: source };
   }
   if (missing.length === 0) return found;
-  const names = missing.map((name) => `"${name}"`).join(', ');
-  const hint = `Add ${missing.length === 1 ? 'it' : 'them'} to the list, or say under "variables" where the values come from.`;
-  const message = `The template needs ${names}, which the list does not have as ${missing.length === 1 ? 'a column' : 'columns'}.`;
-  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  const [it, column] = missing.length === 1 ? ['it', 'a column'] : ['them', 'columns'];
+  const hint = `Add ${it} to the list, or say under "variables" where the values come from.`;
+  const message = `The template needs ${quoted(missing)}, which the list does not have as ${column}.`;
+  reportNeeds(template, context, message, hint);
   return {};
 }
 
@@ -512,15 +501,16 @@ function checkGroups(needs: readonly string[], template: ProviderTemplate, conte
   const impossible = [...groups].filter((name) => name === '' || FORBIDDEN_NAMES.has(name));
   if (impossible.length > 0) {
     const message = `"template.needs" has a group called ${quoted(impossible)}, which is never allowed.`;
-    context.diagnostics.push(
-      problem('template-needs', message, { ...template.place, hint: 'Name it as the template does.' }),
-    );
+    reportNeeds(template, context, message, 'Name it as the template does.');
   }
   const both = [...new Set(needs)].filter((name) => groups.has(name));
   if (both.length === 0) return;
   const message = `"template.needs" names ${quoted(both)} both as a variable and as a group of variables.`;
-  const hint = 'Keep one of the two: "header", or "header.image".';
-  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  reportNeeds(template, context, message, 'Keep one of the two: "header", or "header.image".');
+}
+
+function reportNeeds(template: ProviderTemplate, { diagnostics }: CompileContext, message: string, hint: string): void {
+  diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
 }
 
 /** Missing and superfluous variables are errors: the provider would send a hole, or refuse. */
@@ -531,16 +521,15 @@ function checkNeeds(variables: Variables<SourceText>, template: ProviderTemplate
     ),
   );
   const needs = new Set(template.needs ?? []);
-  const report = (message: string, hint: string) =>
-    context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
   const missing = [...needs].filter((name) => !given.has(name));
   const superfluous = [...given].filter((name) => !needs.has(name));
   if (missing.length > 0) {
-    report(`The template needs ${quoted(missing)}, which "variables" does not give.`, 'Add what is missing.');
+    const message = `The template needs ${quoted(missing)}, which "variables" does not give.`;
+    reportNeeds(template, context, message, 'Add what is missing.');
   }
   if (superfluous.length > 0) {
-    const hint = 'Remove it, or add it to "template.needs".';
-    report(`"variables" gives ${quoted(superfluous)}, which the template does not need.`, hint);
+    const message = `"variables" gives ${quoted(superfluous)}, which the template does not need.`;
+    reportNeeds(template, context, message, 'Remove it, or add it to "template.needs".');
   }
 }
 

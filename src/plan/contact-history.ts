@@ -1,41 +1,24 @@
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger, Reach } from '../ledger/ledger.ts';
-import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Decision, Period, Recipient } from '../model.ts';
+import type { Cap, RunIdentity } from '../ledger/records.ts';
+import type { Campaign, Recipient } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { idsOf } from './campaign-id.ts';
 import { createFollowUp, notSentBefore, otherList, sentBefore } from './follow-up.ts';
-import { type Closed, mostBeforeMs } from './gate.ts';
+import { mostBeforeMs } from './gate.ts';
 import { periodAt } from './period.ts';
 import type { Plan } from './plan.ts';
 import { openUnreachable } from './unreachable.ts';
 
-export interface Reached {
-  /** For the claims, which see what other processes do meanwhile. */
-  readonly reach: Reach;
-  /** Occurrences that `exclude` names and that were not sent, perhaps by a typing mistake. */
-  readonly warnings: readonly Diagnostic[];
-  capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
-  /** Says how often an address failed for good. Null: the campaign does not ask, or no provider says so. */
-  readonly unreachable: ((recipient: Pick<Recipient, 'to'>) => string | null) | null;
-  /** Says which excluded campaign reached a recipient; null: none. Null where the campaign excludes none. */
-  excluded(): ((recipient: Recipient) => string | null) | null;
-  /** Says what a recipient was sent already, where that is as much as the cap allows. Null without caps. */
-  capped(now: () => number): ((recipient: Recipient) => string | null) | null;
-  /** Says who gets no follow-up, or when; null: the campaign follows on no other. */
-  follows(now: () => number): ((recipient: Recipient) => string | Closed | null) | null;
-  /** Counts a row for `unfollowed`; null: the campaign follows on no other. */
-  readonly count: ((decision: Decision) => void) | null;
-  /** Once the whole list was counted: it may be another one than that of the campaign before. */
-  unfollowed(): readonly Diagnostic[];
-  /** Why the run cannot begin: the campaign that it follows was not sent. */
-  readonly refusals: readonly Diagnostic[];
-}
+export type Reached = NonNullable<Awaited<ReturnType<typeof openReach>>>;
 
-/** Null without a rule or ledger. Throws (exit 2): `exclude` names an unknown campaign, a rule asks of a purged run. */
-export async function openReach(plan: Plan, ledger: Ledger | null, nowMs: number): Promise<Reached | null> {
+/**
+ * Null without a rule, and without a ledger unless a run cannot begin for that. Throws (exit 2): `exclude` names an unknown
+ * campaign, a rule asks of a purged run.
+ */
+export async function openReach(plan: Plan, ledger: Ledger | null, nowMs: number) {
   const { campaign } = plan;
   const { exclude, frequency, after, unreachable, send } = campaign;
   const { each } = campaign.recipients;
@@ -48,35 +31,50 @@ export async function openReach(plan: Plan, ledger: Ledger | null, nowMs: number
   if (unknown.length > 0) throw refuse(...unknown);
   const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.identity, ledger));
   const refusals = missing === null ? [] : [missing];
-  if (ledger === null) return refusals.length === 0 ? null : { ...NO_HISTORY, refusals };
+  if (ledger === null && refusals.length === 0) return null;
   const caps = frequency.length === 0 ? null : await createCaps(plan);
   const own = { environment: plan.environment.identity, campaign: campaign.id, occurrence: plan.occurrence };
-  const followed = after === null ? null : ledger.findRun({ ...own, campaign: after.id });
+  const followed = after === null ? null : (ledger?.findRun({ ...own, campaign: after.id }) ?? null);
   const excludes = exclude.flatMap((one) => idsOf(one, ledger).map((id) => ({ ...one, id })));
-  const reach = ledger.reach(own, {
+  const rules = {
     exclude: excludes.map(({ id, occurrence }) => ({ campaign: id, occurrence })),
     sinceMs: caps?.earliestMs(nowMs) ?? null,
     follows: after?.id ?? null,
     sameSinceMs: each === null ? null : nowMs - mostBeforeMs(each, send.window),
-  });
+  };
+  const reach = ledger?.reach(own, rules) ?? NO_HISTORY;
   if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign, excludes)));
-  const followUp = missing === null ? createFollowUp(plan, ledger, reach) : null;
-  const failing = openUnreachable(plan, ledger, nowMs);
+  const followUp = missing !== null || ledger === null ? null : createFollowUp(plan, ledger, reach);
+  const failing = ledger && openUnreachable(plan, ledger, nowMs);
+  const acceptedBefore = (): number => {
+    const counts = followed === null ? [] : (ledger?.counts(followed) ?? []);
+    return counts.reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
+  };
   return {
+    /** For the claims, which see what other processes do meanwhile. */
     reach: {
       ...reach,
       ...(followUp === null ? {} : { followUp: followUp.atClaim }),
       ...(failing === null ? {} : { unreachable: failing.atClaim }),
-    },
+    } satisfies Reach as Reach,
+    /** Says how often an address failed for good. Null: the campaign does not ask, or no provider says so. */
     unreachable: failing?.check ?? null,
+    /** Why the run cannot begin: the campaign that it follows was not sent. */
     refusals,
-    unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedIn(followed, ledger), followUp.counted())),
+    /** Once the whole list was counted: it may be another one than that of the campaign before. */
+    unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedBefore(), followUp.counted())),
+    /** Counts a row for `unfollowed`; null: the campaign follows on no other. */
     count: followUp?.count ?? null,
-    follows: (now) => (followUp === null ? null : (recipient) => followUp.check(recipient, now())),
-    warnings: unsentOccurrences(plan, ledger),
-    capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
+    /** Says who gets no follow-up, or when; null: the campaign follows on no other. */
+    follows: (now: () => number) =>
+      followUp === null ? null : (recipient: Recipient) => followUp.check(recipient, now()),
+    /** Occurrences that `exclude` names and that were not sent, perhaps by a typing mistake. */
+    warnings: ledger === null ? [] : unsentOccurrences(plan, ledger),
+    capsOf: (recipient: Recipient, at: number): readonly Cap[] => caps?.of(recipient, at) ?? NO_CAPS,
+    /** Says which excluded campaign reached a recipient; null: none. Null where the campaign excludes none. */
     excluded: () => (exclude.length === 0 && each === null ? null : excludedBy(reach, excludes)),
-    capped: (now) => (caps === null ? null : cappedBy(reach, caps, now)),
+    /** Says what a recipient was sent already, where that is as much as the cap allows. Null without caps. */
+    capped: (now: () => number) => (caps === null ? null : cappedBy(reach, caps, now)),
   };
 }
 
@@ -89,29 +87,13 @@ export async function openReachToSend(...args: Parameters<typeof openReach>): Pr
 
 const NO_CAPS: readonly DatedCap[] = [];
 
-function acceptedIn(run: RunRecord | null, ledger: Ledger): number {
-  const counts = run === null ? [] : ledger.counts(run);
-  return counts.reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
-}
-
-const NO_HISTORY: Reached = {
-  reach: {
-    purged: [],
-    excludedBy: () => null,
-    cappedBy: () => null,
-    followed: () => null,
-    replyTo: () => null,
-    refresh: () => undefined,
-  },
-  warnings: [],
-  refusals: [],
-  capsOf: () => NO_CAPS,
-  unreachable: null,
-  excluded: () => null,
-  capped: () => null,
-  follows: () => null,
-  count: null,
-  unfollowed: () => [],
+const NO_HISTORY: Reach = {
+  purged: [],
+  excludedBy: () => null,
+  cappedBy: () => null,
+  followed: () => null,
+  replyTo: () => null,
+  refresh: () => undefined,
 };
 
 type Excludes = readonly (Campaign['exclude'][number] & { readonly id: string })[];
@@ -240,14 +222,14 @@ export async function createCaps(plan: Plan) {
       return `${max} ${max === 1 ? 'message' : 'messages'}${which} since ${wallText(sinceMs, zone)} in ${zone}`;
     },
     /** A message that is older counts for no recipient, wherever they are. */
-    earliestMs: (nowMs: number) => nowMs - Math.max(...frequency.map(({ per }) => longestMs(per))),
+    earliestMs(nowMs: number): number {
+      // Days that are not 24 hours long: one of a DST night, and those of a country that changes its zone.
+      const lengths = frequency.map(({ per }) =>
+        per.kind === 'rolling' ? per.ms : LONGEST_DAYS[per.unit] * DAY_MS + DAY_MS / 2,
+      );
+      return nowMs - Math.max(...lengths);
+    },
   };
 }
 
 const LONGEST_DAYS = { day: 1, week: 7, month: 31 };
-
-function longestMs(per: Period): number {
-  if (per.kind === 'rolling') return per.ms;
-  // Days that are not 24 hours long: one of a DST night, and those of a country that changes its zone.
-  return LONGEST_DAYS[per.unit] * DAY_MS + DAY_MS / 2;
-}

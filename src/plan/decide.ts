@@ -22,7 +22,6 @@ import { isInvalidRow } from '../recipients/recipient.ts';
 import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
-import type { CompiledCampaign } from './compile.ts';
 import type { Closed } from './gate.ts';
 import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
@@ -76,8 +75,7 @@ export interface Decisions extends AsyncIterable<readonly Decision[]> {
 
 /** One batch per chunk of the list, so that a row costs no promise. Throws HandbillError: the list cannot be read. */
 export function decisions(plan: Plan, view: View): Decisions {
-  let digest: ListDigest | null = null;
-  let facts: Omit<ListFacts, 'sha256'> | null = null;
+  let read: { readonly digest: ListDigest; readonly facts: ListFacts } | null = null;
   let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
@@ -94,8 +92,9 @@ export function decisions(plan: Plan, view: View): Decisions {
         yield decideRows(rows, view, decide);
         seen = list.count();
       }
-      digest = list.digest();
-      facts = { file: plan.campaign.recipients.file, rows: list.count(), changedAtMs: list.changedAtMs };
+      const digest = list.digest();
+      const { file } = plan.campaign.recipients;
+      read = { digest, facts: { file, rows: list.count(), changedAtMs: list.changedAtMs, sha256: digest.sha256 } };
       notes = list.notes();
     } catch (error) {
       throw await withAllFaults(plan.campaign.recipients, error, seen, () => rowCheck(plan, view));
@@ -103,15 +102,15 @@ export function decisions(plan: Plan, view: View): Decisions {
       await list.close();
     }
   }
-  const read = (): { readonly digest: ListDigest; readonly facts: Omit<ListFacts, 'sha256'> } => {
-    if (digest !== null && facts !== null) return { digest, facts };
+  const whole = () => {
+    if (read !== null) return read;
     throw new Error('the digest of a list is known once it has been read to its end');
   };
   return {
     [Symbol.asyncIterator]: stream,
     notes: () => notes,
-    digest: () => read().digest,
-    facts: () => ({ ...read().facts, sha256: read().digest.sha256 }),
+    digest: () => whole().digest,
+    facts: () => whole().facts,
   };
 }
 
@@ -287,23 +286,16 @@ function deferred(
   branch: number | null,
   reason: DeferReason,
 ): DeferDecision | InvalidDecision | SkipDecision {
+  const { messages, branches } = plan.compiled;
+  const conditional = new Set(branches.map(({ index }) => index));
+  // The message of the condition that the recipient meets, or all without a condition.
+  const possible = messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
+  const at = { file: plan.campaign.recipients.file, line: recipient.line };
   // In the send pass every message was written once already, by the check pass over the same bytes.
-  const mayGet =
-    view.expected === undefined
-      ? writeAll(messagesFor(plan.compiled, branch), recipient, values, {
-          file: plan.campaign.recipients.file,
-          line: recipient.line,
-        })
-      : NO_MESSAGES;
+  const mayGet = view.expected === undefined ? writeAll(possible, recipient, values, at) : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
   return { decision: 'defer', row, line, key, to, reason, recipient, mayGet };
-}
-
-/** The messages that a recipient may get: that of the condition which it meets, or all without a condition. */
-function messagesFor({ messages, branches }: CompiledCampaign, branch: number | null): CompiledCampaign['messages'] {
-  const conditional = new Set(branches.map(({ index }) => index));
-  return messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
 }
 
 function reasonOf({ code }: Diagnostic): SkipReason {

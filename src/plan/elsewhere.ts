@@ -20,7 +20,9 @@ interface Source {
 /** Null: no other run matters, as from a sandbox or fenced environment, or the ledger is null (nothing was sent). */
 export function openElsewhere(plan: Plan, ledger: Ledger | null) {
   const { campaign, environment, occurrence } = plan;
-  if (ledger === null || !isForPeople(environment) || isTest(occurrence)) return null;
+  const { secrets, only, redirect, url } = environment;
+  const isForPeople = secrets !== null && only === null && redirect === null && !isLoopback(new URL(url).hostname);
+  if (ledger === null || !isForPeople || isTest(occurrence)) return null;
   const { environments } = campaign.project;
   const runsElsewhere = (): readonly RunRecord[] =>
     ledger.runs().filter((run) => {
@@ -100,11 +102,6 @@ function elsewhere({ campaign, environment, occurrence }: Plan, what: string): D
   const message = `This occurrence (${occurrence}) ${what}. Recipients would get it from ${environment.name} as well.`;
   const hint = ALLOWABLE['sent-elsewhere'];
   return problem('sent-elsewhere', message, { at: { file: campaign.file }, hint });
-}
-
-/** Whether an environment sends to the people of a list. */
-function isForPeople({ secrets, only, redirect, url }: Environment): boolean {
-  return secrets !== null && only === null && redirect === null && !isLoopback(new URL(url).hostname);
 }
 
 /** The run knows whether it was fenced, whatever handbill.yaml says by now. */

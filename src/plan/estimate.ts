@@ -106,14 +106,13 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null, fo
   const skipped: Record<string, number> = Object.create(null);
   const done: Record<string, number> = Object.create(null);
   const encodings: Record<string, number> = Object.create(null);
+  const deferred: Record<string, number> = Object.create(null);
+  const variants: Record<string, number> = Object.fromEntries(campaign.variants.map(({ name }) => [name, 0]));
   const countries = new Map<string, { messages: number; parts: number; costMicros: number | null }>();
-  let rows = 0;
-  let send = 0;
-  let invalid = 0;
-  let parts = 0;
-  let costMicros = 0;
-  let unpriced = 0;
-  let longest: { line: number; parts: number } | null = null;
+  const sums = {
+    ...{ rows: 0, send: 0, skipped, done, invalid: 0, parts: 0, encodings, countries: {}, costMicros: 0 },
+    ...{ currency: prices?.currency ?? null, unpriced: 0, longest: null as Estimate['longest'], variants, deferred },
+  };
   let mostExpensive: { line: number; costMicros: number } | null = null;
   let above: number | null = null;
   let firstUnpriced: number | null = null;
@@ -121,8 +120,6 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null, fo
   let meant = 0;
 
   const costOf = createPricer(prices);
-  const variants: Record<string, number> = Object.fromEntries(campaign.variants.map(({ name }) => [name, 0]));
-  const deferred: Record<string, number> = Object.create(null);
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
   const waiting = { recipients: 0, low: 0, high: 0 };
   const waitingParts = { low: 0, high: 0 };
@@ -132,14 +129,14 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null, fo
   const note = (message: StepMessage, line: number): void => {
     const messageParts = message.sms?.parts ?? 0;
     if (messageParts === 0) return;
-    if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
+    if (sums.longest === null || messageParts > sums.longest.parts) sums.longest = { line, parts: messageParts };
   };
   const meet = (line: number): void => {
     meant += 1;
     if (meant > most && above === null) above = line;
   };
   const lack = (line: number): void => {
-    unpriced += 1;
+    sums.unpriced += 1;
     firstUnpriced ??= line;
   };
   const price = (costMicros: number, line: number): void => {
@@ -198,13 +195,13 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null, fo
   const addSend = (decision: SendDecision): void => {
     const messageParts = partsOf(decision);
     const cost = costOf(decision);
-    send += 1;
+    sums.send += 1;
     forecaster?.add(decision.recipient);
-    parts += messageParts;
+    sums.parts += messageParts;
     if (decision.sms !== null) encodings[decision.sms.encoding] = (encodings[decision.sms.encoding] ?? 0) + 1;
     meet(decision.line);
     if (cost !== null) {
-      costMicros += cost;
+      sums.costMicros += cost;
       price(cost, decision.line);
     } else if (prices !== null) lack(decision.line);
     note(decision, decision.line);
@@ -228,38 +225,27 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null, fo
     /** The rows that errors about limits point at, by their lines. */
     worst: (): WorstRows => ({ above, mostExpensive, unpriced: firstUnpriced, later }),
     add(decision: Decision): void {
-      rows += 1;
+      sums.rows += 1;
       if (decision.decision === 'send') addSend(decision);
       else if (decision.decision === 'skip') skipped[decision.reason] = (skipped[decision.reason] ?? 0) + 1;
       else if (decision.decision === 'defer') addDeferred(decision);
       else if (decision.decision === 'done') done[decision.outcome] = (done[decision.outcome] ?? 0) + 1;
-      else invalid += 1;
+      else sums.invalid += 1;
     },
     result: (): Estimate => {
       const forecast = forecaster?.result() ?? null;
-      const { recipients, parts: fallbackParts, low, high } = fallback;
+      const { recipients, parts, low, high } = fallback;
       return {
-        rows,
-        send,
-        skipped,
-        done,
-        invalid,
-        parts,
-        encodings,
+        ...sums,
         countries: Object.fromEntries([...countries].sort(([, a], [, b]) => b.messages - a.messages)),
-        costMicros: prices === null ? null : costMicros,
-        currency: prices?.currency ?? null,
-        unpriced,
-        longest,
-        variants,
-        deferred,
+        costMicros: prices === null ? null : sums.costMicros,
         ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
         waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
         ...(waitingParts.high === 0 ? {} : { waitingParts: { ...waitingParts } }),
         fallback:
           campaign.fallbacks.length === 0
             ? null
-            : { recipients, parts: fallbackParts, costMicros: prices === null ? null : { low, high } },
+            : { recipients, parts, costMicros: prices === null ? null : { low, high } },
         ...(forecast === null ? {} : { forecast }),
       };
     },

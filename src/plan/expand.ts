@@ -116,6 +116,8 @@ function factsOf(
   fromMs: number,
 ): FormFacts {
   const { name, accountReference, messageType, metaData, validity, recipientMetaData } = campaign;
+  const { url, receiver } = webhook;
+  const kind = receiver?.scheme.kind;
   const lacks = new Set<Lacking>();
   if (recipientMetaData === null) lacks.add('metaData.own');
   if (step.channel === 'sms') lacks.add('content');
@@ -131,22 +133,16 @@ function factsOf(
     from: step.from,
     template: step.template?.kind === 'provider' ? step.template.id : null,
     validUntilMs: validity === null ? null : validity.kind === 'duration' ? fromMs + validity.ms : validity.epochMs,
-    callback: callbackOf(webhook),
+    // Null: handbill knows no URL, or the provider would need a secret in it: a part of its path, or a password.
+    callback:
+      url === undefined || kind === 'path' || kind === 'basic'
+        ? null
+        : `${url}${url.includes('?') ? '&' : '?'}handbill={reference}`,
     lacks,
     vars,
     secrets,
     baseUrl,
   };
-}
-
-/**
- * Where reports of a message go. Null: handbill knows no URL, or the provider would need a secret in it: a part of its path, or
- * a password.
- */
-function callbackOf({ url, receiver }: Environment['webhook']): string | null {
-  const kind = receiver?.scheme.kind;
-  if (url === undefined || kind === 'path' || kind === 'basic') return null;
-  return `${url}${url.includes('?') ? '&' : '?'}handbill={reference}`;
 }
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */

@@ -98,7 +98,11 @@ async function readOnly(
       },
       hash: (_written, _untilMs, _reason, line) => wrong.add(line),
     });
-    faults.push(...diagnostics.map((one) => aboutOnly(one, entry)));
+    // The reader of suppression lists names the setting of those. What is about no line is about the name of the file.
+    for (const { hint, ...rest } of diagnostics) {
+      const placed = rest.at?.line === undefined ? { ...rest, ...entry.where } : rest;
+      faults.push({ ...placed, hint: hint?.replace('`suppressions`', '`only`') });
+    }
     for (const line of wrong) faults.push(problem('fence', UNUSABLE, { at: { file: entry.text, line }, hint: USABLE }));
     if (addresses.size > before || diagnostics.length > 0 || wrong.size > 0) continue;
     const message = `${entry.text} holds no address, so that ${name} could send to no recipient of it.`;
@@ -143,12 +147,6 @@ export function redirectFaults(
 /** The beginning of a redirected message. Round brackets are in every character set of SMS. */
 export function redirectMark(to: string): string {
   return `(for ${to}) `;
-}
-
-/** The reader of suppression lists names the setting of those. What is about no line is about the name of the file. */
-function aboutOnly({ hint, ...rest }: Diagnostic, { where }: FenceEntry): Diagnostic {
-  const placed = rest.at?.line === undefined ? { ...rest, ...where } : rest;
-  return { ...placed, hint: hint?.replace('`suppressions`', '`only`') };
 }
 
 const UNUSABLE = 'The row has a hash or an end (`until`), which a list of the only addresses cannot have.';

@@ -63,7 +63,10 @@ export function createLanguageCheck({ campaign, columns }: Pick<Plan, 'campaign'
     warnings: (): readonly Diagnostic[] =>
       asked.flatMap(({ name, at, known, counts }) => {
         if (counts.size === 0) return [];
-        const own = namesOf(campaign.locale);
+        // The tag of the language, and its names in English and in itself: `de`, `german`, `deutsch`.
+        const tag = languageOf(campaign.locale);
+        const names = ['en', tag].map((reader) => new Intl.DisplayNames(reader, { type: 'language' }).of(tag) ?? tag);
+        const own = new Set([tag, ...names.map((name) => name.toLowerCase())]);
         const left = [...counts].filter(([value]) => !own.has(languageOf(value))).sort(([, a], [, b]) => b - a);
         const [first] = left;
         if (first === undefined) return [];
@@ -73,7 +76,11 @@ export function createLanguageCheck({ campaign, columns }: Pick<Plan, 'campaign'
           ...(others === 0 ? [] : [`${number(others)} with other values`]),
         ];
         const message = `Of ${number(recipients)} recipients, ${listWithAnd(said)} in the column "${name}" have no variant.`;
-        return [warning('no-variant', message, { at, hint: spellingOf(left, known) ?? hintOf(campaign) })];
+        const isTest = campaign.variants.some(({ where }) => where === null);
+        const hint = isTest
+          ? 'Add a variant for them, or add the value to a condition.'
+          : `Add a variant for them. Where the message of the campaign, whose \`locale\` is ${campaign.locale}, is right for them, add one with \`name\` and \`where\` alone.`;
+        return [warning('no-variant', message, { at, hint: spellingOf(left, known) ?? hint })];
       }),
   };
 }
@@ -86,11 +93,6 @@ function spellingOf(left: readonly (readonly [value: string, count: number])[], 
       return `A condition asks for ${show(same)}: write ${show(value)} beside it, or correct the list.`;
   }
   return null;
-}
-
-function hintOf({ variants, locale }: Plan['campaign']): string {
-  if (variants.some(({ where }) => where === null)) return 'Add a variant for them, or add the value to a condition.';
-  return `Add a variant for them. Where the message of the campaign, whose \`locale\` is ${locale}, is right for them, add one with \`name\` and \`where\` alone.`;
 }
 
 function valuesIn(query: JsonObject): readonly (readonly [column: string, value: string])[] {
@@ -112,11 +114,4 @@ function languageOf(text: string): string {
   } catch {
     return text.toLowerCase();
   }
-}
-
-/** The tag of a language, and its names in English and in itself: `de`, `german`, `deutsch`. */
-function namesOf(locale: string): ReadonlySet<string> {
-  const language = languageOf(locale);
-  const names = ['en', language].map((reader) => new Intl.DisplayNames(reader, { type: 'language' }).of(language));
-  return new Set([language, ...names.map((name) => (name ?? language).toLowerCase())]);
 }

@@ -52,7 +52,7 @@ export function openListGuard(
       const last = change === null || ledger === null ? null : lastSent(ledger, identity);
       const found = [
         ...(maxAge === null || list.changedAtMs === null ? [] : tooOld(list, maxAge, list.changedAtMs, nowMs)),
-        ...(minRecipients === null ? emptyList(list, isDue, file) : tooFew(list, minRecipients)),
+        ...tooFew(list, minRecipients, isDue, file),
         ...(change === null || last === null ? [] : otherSize(list, change, last)),
       ];
       const allowed: readonly Code[] = allow;
@@ -97,17 +97,16 @@ function tooOld(list: ListFacts, { ms, text, place }: Guard<'maxAge'>, changedAt
   ];
 }
 
-function tooFew({ rows }: ListFacts, { count, place }: Guard<'minRecipients'>): readonly Diagnostic[] {
-  if (rows >= count) return [];
-  const message = `The list has ${countOf(rows, 'recipient')}; limits.minRecipients asks for ${number(count)}.`;
-  const hint = `Look whether the list is complete. ${ONCE} ${ALLOWABLE['list-too-short']}`;
-  return [problem('list-too-short', message, { ...place, hint })];
-}
-
-function emptyList({ rows, file }: ListFacts, isDue: boolean, campaign: string): readonly Diagnostic[] {
-  if (rows > 0 || !isDue) return [];
+function tooFew({ rows, file }: ListFacts, least: Guard<'minRecipients'> | null, isDue: boolean, campaign: string) {
+  if (least === null ? rows > 0 || !isDue : rows >= least.count) return [];
+  const allow = `${ONCE} ${ALLOWABLE['list-too-short']}`;
+  if (least !== null) {
+    const message = `The list has ${countOf(rows, 'recipient')}; limits.minRecipients asks for ${number(least.count)}.`;
+    const hint = `Look whether the list is complete. ${allow}`;
+    return [problem('list-too-short', message, { ...least.place, hint })];
+  }
   const message = `The list ${file} has no recipient, and the campaign does not say that it may be empty.`;
-  const hint = `Look whether the export failed. If the list may be empty, set \`limits: { minRecipients: 0 }\`. ${ONCE} ${ALLOWABLE['list-too-short']}`;
+  const hint = `Look whether the export failed. If the list may be empty, set \`limits: { minRecipients: 0 }\`. ${allow}`;
   return [problem('list-too-short', message, { at: { file: campaign }, hint })];
 }
 

@@ -8,36 +8,14 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type CompiledCampaign, checkFor, compileCampaign, stepsIn } from './compile.ts';
-import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
-import { createExpander, createReferences, type Expander, type ExpandOptions, type ReferenceOf } from './expand.ts';
-import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
+import { checkFor, compileCampaign, stepsIn } from './compile.ts';
+import { type DayFacts, dayInput, whereDay } from './day.ts';
+import { createExpander, createReferences, type Expander, type ExpandOptions } from './expand.ts';
+import { openFence, redirectFaults, redirectMark } from './fence.ts';
 import { checkProvider } from './provider-check.ts';
 import { inputsOf } from './settings.ts';
-import type { CheckContent } from './write-message.ts';
 
-export interface Plan {
-  readonly campaign: Campaign;
-  readonly environment: Environment;
-  readonly occurrence: string;
-  readonly columns: readonly string[];
-  /** The day from which relative dates in `recipients.where` count; null: none is relative. */
-  readonly day: WhereDay | null;
-  /** Hashes of all that goes into a message, except the list, whose hash is known once it has been read. */
-  readonly inputs: readonly InputFile[];
-  /** Never errors. */
-  readonly warnings: readonly Diagnostic[];
-  readonly compiled: CompiledCampaign;
-  /** Null: sends to all addresses. */
-  readonly fence: Fence | null;
-  /** Null where all messages are SMS. */
-  readonly check: CheckContent | null;
-  /** Most recipients of one request; 1 where texts differ by recipient, or for contacts. */
-  readonly recipientsPerRequest: number;
-  readonly referenceOf: ReferenceOf;
-  /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
-  expander(startMs: number, more?: Pick<ExpandOptions, 'secrets' | 'now'>): Expander;
-}
+export type Plan = Readonly<Awaited<ReturnType<typeof createPlan>>>;
 
 type PlanOptions = DayFacts & {
   readonly environment: string;
@@ -46,7 +24,7 @@ type PlanOptions = DayFacts & {
 };
 
 /** Opens no connection and reads no row. Throws `HandbillError` (exit 2) with all errors. */
-export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
+export async function createPlan(campaign: Campaign, options: PlanOptions) {
   const environment = environmentOf(campaign, options.environment);
   const day = whereDay(campaign, options);
   const today = day?.ms ?? 0;
@@ -79,18 +57,29 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     environment,
     occurrence,
     columns: list.columns,
+    /** The day from which relative dates in `recipients.where` count; null: none is relative. */
     day,
-    inputs: [...inputsOf(campaign, environment), ...(day === null ? [] : [dayInput(day)]), ...(fence?.inputs ?? [])],
-    warnings: [...diagnostics, ...limits, ...(fence?.notices ?? [])],
+    /** Hashes of all that goes into a message, except the list, whose hash is known once it has been read. */
+    inputs: [
+      ...inputsOf(campaign, environment),
+      ...(day === null ? [] : [dayInput(day)]),
+      ...(fence?.inputs ?? []),
+    ] as readonly InputFile[],
+    /** Never errors. */
+    warnings: [...diagnostics, ...limits, ...(fence?.notices ?? [])] as readonly Diagnostic[],
     compiled,
+    /** Null: sends to all addresses. */
     fence,
+    /** Null where all messages are SMS. */
     check,
+    /** Most recipients of one request; 1 where texts differ by recipient, or for contacts. */
     recipientsPerRequest:
       isPersonal || isRedirected || recipients.kind === 'contact' || recipients.each !== null
         ? 1
         : Math.min(campaign.send.recipientsPerRequest, environment.provider.limits.recipients),
     referenceOf,
-    expander: (startMs, more) =>
+    /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
+    expander: (startMs: number, more?: Pick<ExpandOptions, 'secrets' | 'now'>): Expander =>
       createExpander(campaign, environment, referenceOf, {
         startMs,
         ...more,

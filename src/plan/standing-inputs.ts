@@ -1,5 +1,5 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
-import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '../model.ts';
+import type { Campaign, Environment, InputFile, StandingRule } from '../model.ts';
 import { anotherOccurrence } from '../report/next-steps.ts';
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
@@ -109,7 +109,13 @@ const SHOWN: { readonly [Key in BoundSetting]: Shown } = {
     return [['cost', cost.length === 0 ? 'no limit' : cost.join(', ')]];
   },
   budget: { hidden: 'it is beside the limits of cost' },
-  frequency: ({ frequency }) => [['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')]],
+  frequency({ frequency }) {
+    const caps = frequency.map(({ max, per, of }) => {
+      const time = per.kind === 'rolling' ? duration(per.ms) : per.unit;
+      return `${countOf(max, 'message')} per ${time}${of === 'topic' ? ' of the topic' : ''}`;
+    });
+    return [['caps', caps.length === 0 ? 'none' : caps.join(', ')]];
+  },
   unreachable: ({ unreachable: rule }) =>
     rule === null ? [] : [['unreachable', `${countOf(rule.after, 'failure')} within ${duration(rule.withinMs)}`]],
   isCounted: ({ isCounted }) =>
@@ -134,9 +140,4 @@ export function guardFacts(campaign: Campaign, environment: Pick<Environment, 'b
     ['bad rows', onInvalid === 'skip' ? 'are skipped' : 'refuse the run'],
     ['columns', names.length === 0 ? 'no contract' : names.join(', ')],
   ];
-}
-
-function capText({ max, per, of }: Frequency): string {
-  const time = per.kind === 'rolling' ? duration(per.ms) : per.unit;
-  return `${countOf(max, 'message')} per ${time}${of === 'topic' ? ' of the topic' : ''}`;
 }

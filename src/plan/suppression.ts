@@ -154,22 +154,21 @@ function ledgerLookup(
   const { hasher } = suppressions.rules;
   let left = entries * LOOKUPS_PER_ENTRY;
   let find: ((form: string, nowMs: number) => number) | null = null;
+  const listed = (): Book => {
+    const book = createBook();
+    for (const one of ledger.suppressions()) if (appliesTo(one, topic)) book.add(one.address, one.untilMs, 0);
+    for (const one of ledger.suppressedHashes()) if (appliesTo(one, topic)) book.addHash(one.hash, one.untilMs, 0);
+    return book;
+  };
   const isListed = (form: string): boolean => {
     if (left-- > 0) {
       if (ledger.isSuppressed(form, now(), topic)) return true;
       return counts.hashes > 0 && hasher !== null && ledger.isHashSuppressed(hasher.hash(form), now(), topic);
     }
-    find ??= lookUpIn(bookOf(ledger, topic), hasher);
+    find ??= lookUpIn(listed(), hasher);
     return find(form, now()) !== -1;
   };
   return (to, key) => formsOf(to, key).some(isListed);
-}
-
-function bookOf(ledger: SuppressionReader, topic: string | null): Book {
-  const book = createBook();
-  for (const one of ledger.suppressions()) if (appliesTo(one, topic)) book.add(one.address, one.untilMs, 0);
-  for (const one of ledger.suppressedHashes()) if (appliesTo(one, topic)) book.addHash(one.hash, one.untilMs, 0);
-  return book;
 }
 
 /** By itself or by its hash; -1: none. */
@@ -320,9 +319,8 @@ export async function readSuppressionList(
     try {
       const columns = findColumns(list.columns, file, list.headerLine);
       if ('code' in columns) return { diagnostics: [columns], warnings: [], total: 1, digest };
-      const cells = cellsOf(defaultCountry);
-      const options = { file, columns, cells, untilOf: createUntilReader(timeZone) };
-      const read = createEntryReader(options, sink, doubts.add);
+      const untilOf = createUntilReader(timeZone);
+      const read = createEntryReader(file, columns, cellsOf(defaultCountry), untilOf, sink, doubts.add);
       for await (const rows of list.rows()) {
         for (const row of rows) {
           const fault = read(row);

@@ -40,12 +40,15 @@ interface Testers {
 /** @throws HandbillError (exit 2): there is no such row, or none would be sent to */
 export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<TestRow> {
   const { file } = plan.campaign.recipients;
-  const which = line === undefined && key === undefined ? { line: await firstSentTo(plan) } : { line, key };
+  const which: WhichRow = line === undefined && key === undefined ? { line: await firstSentTo(plan) } : { line, key };
+  const isMeant = (row: Row): boolean =>
+    (which.line === undefined || row.line === which.line) &&
+    (which.key === undefined || isNamed(compared(which.key), plan.compiled.recipient(row)));
   // As the file has it: cells that a column's type has read already would be read a second time, as something else.
   const list = await openList(plan.campaign.recipients);
   try {
     for await (const rows of list.rows()) {
-      for (const row of rows) if (isMeant(plan, row, which)) return { line: row.line, values: row.values ?? [] };
+      for (const row of rows) if (isMeant(row)) return { line: row.line, values: row.values ?? [] };
     }
   } finally {
     await list.close();
@@ -65,11 +68,6 @@ async function firstSentTo(plan: Plan): Promise<number> {
 export function noSuchRow(file: string, { line, key }: WhichRow): Error {
   const which = line === undefined ? `with the key ${show(key ?? '')}` : `that begins at line ${line}`;
   return refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
-}
-
-function isMeant({ compiled }: Plan, row: Row, { line, key }: WhichRow): boolean {
-  if (line !== undefined && row.line !== line) return false;
-  return key === undefined || isNamed(compared(key), compiled.recipient(row));
 }
 
 /** One for each variant and fallback. Throws HandbillError (exit 2): a tester gets none, or the variant is unknown. */

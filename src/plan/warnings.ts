@@ -25,14 +25,12 @@ import { createLanguageCheck } from './languages.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './write-message.ts';
 
-type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
-
 export async function createWarner({
   campaign,
   check,
   columns,
   compiled,
-}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'compiled'>): Promise<Warner> {
+}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'compiled'>) {
   const steps = channelStepsOf(campaign);
   const links = compiled.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
   // The numbers of invented people are those that no one has.
@@ -73,7 +71,7 @@ export async function createWarner({
     const shared = [...(number === null ? [] : [number]), ...ofLinks(links, recipient.values, at)];
     return [...shared, ...new Map(found.map((one) => [one.message, one])).values()];
   };
-  return (decision) => {
+  return (decision: SendDecision | SkipDecision | DeferDecision): readonly Diagnostic[] => {
     const at = { file: campaign.recipients.file, line: decision.line };
     if (decision.decision === 'skip') return ofDuplicate(decision, at, campaign.recipients);
     if (decision.decision === 'defer') return ofLater(decision, at);

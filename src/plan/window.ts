@@ -1,4 +1,4 @@
-import type { AddressKind, Recipient, SendWindow, WindowRule } from '../model.ts';
+import type { Recipient, SendWindow, WindowRule } from '../model.ts';
 import { instantMs } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import { type Closed, type GateBounds, type WindowGate, whyLate } from './gate.ts';
@@ -70,7 +70,9 @@ async function createHoursGate(plan: Plan, { now, lateAtMs }: GateBounds): Promi
   };
 
   const reader = isFixed(window) && !window.countries ? null : createZoneReader(recipients, plan.columns);
-  const unknown: Closed = unknownZone(recipients.kind);
+  const what = { msisdn: 'the number', email: 'an email address', contact: 'the id of a contact' }[recipients.kind];
+  const why = `${what} tells no time zone: name a column with it (recipients.timeZone), or a zone (send.window.unknown)`;
+  const unknown: Closed = { decision: 'defer', reason: 'zone-unknown', detail: why, opensAtMs: null };
   const fallback = window.unknown === null ? null : [window.unknown];
   const groups = createGroups((id, country) => {
     const zones = reader === null ? [] : id === -1 ? fallback : reader.names(id);
@@ -129,12 +131,6 @@ function createGroups(
 /** When a run that has not begun will begin: at its instant, where that is later. */
 export function beginOf({ occurrence }: Pick<Plan, 'occurrence'>, nowMs: number): number {
   return Math.max(nowMs, instantMs(occurrence) ?? nowMs);
-}
-
-function unknownZone(kind: AddressKind): Closed {
-  const why = { msisdn: 'the number', email: 'an email address', contact: 'the id of a contact' }[kind];
-  const detail = `${why} tells no time zone: name a column with it (recipients.timeZone), or a zone (send.window.unknown)`;
-  return { decision: 'defer', reason: 'zone-unknown', detail, opensAtMs: null };
 }
 
 /**

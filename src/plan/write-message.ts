@@ -120,7 +120,11 @@ export function createWriter(
       mark === null ? shape(rendered, content, at) : shape(...marked(mark(address.to), rendered, content), at);
     if ('code' in shaped) return shaped;
     const tooLong = limit === null || shaped.text === null ? null : overLimit(shaped.text, limit);
-    if (tooLong !== null) return ofRow(tooLong, step, at);
+    if (tooLong !== null) {
+      const source = step.template?.kind === 'text' ? `, or the template in ${step.template.source.file}` : '';
+      const hint = `${tooLong.hint} The values of this row count too${source}.`;
+      return problem(tooLong.code, tooLong.message, { at, hint });
+    }
     return {
       step: index,
       channel: step.channel,
@@ -136,11 +140,6 @@ export function createWriter(
       sms: shaped.sms,
     };
   };
-}
-
-function ofRow({ code, message, hint }: ContentProblem, { template }: Step, at: Position): Diagnostic {
-  const source = template?.kind === 'text' ? `, or the template in ${template.source.file}` : '';
-  return problem(code, message, { at, hint: `${hint} The values of this row count too${source}.` });
 }
 
 export type Mark = (to: string) => string;

@@ -37,7 +37,10 @@ function readerOf(tree: Json, prefix: Prefix): Read {
   if (!isMapping(tree)) return (value) => (value === tree || value === asText(tree) ? [] : null);
   const { $each, $join, $merge, $do = null, with: between } = tree;
   if ($each !== undefined) return eachReader($do, prefix);
-  if ($join !== undefined) return joinReader(readerOf($do, prefix), asText(between ?? ''));
+  if ($join !== undefined) {
+    const [read, text] = [readerOf($do, prefix), asText(between ?? '')];
+    return (value) => (typeof value === 'string' ? all(text === '' ? [value] : value.split(text), read) : null);
+  }
   if ($merge === undefined) return mappingReader(tree, prefix, false);
   // Keys of a part that a placeholder brings are not known here.
   const parts = [$merge].flat() as readonly Json[];
@@ -73,8 +76,9 @@ function listReader(tree: readonly Json[], prefix: Prefix): Read {
       for (; next < items.length; next += 1) {
         const found = items[next]?.(one) ?? null;
         if (found === null) continue;
+        const item = tree[next];
         // In a form, the items of a repetition are items of the list.
-        if (!isRepetition(tree[next])) next += 1;
+        if (!(isMapping(item) && '$each' in item)) next += 1;
         return found;
       }
       return null;
@@ -91,13 +95,6 @@ function eachReader(item: Json, prefix: Prefix): Read {
       const found = read(one);
       return isAddressed && found?.length === 0 ? null : found;
     });
-}
-
-function joinReader(read: Read, between: string): Read {
-  return (value) => {
-    if (typeof value !== 'string') return null;
-    return all(between === '' ? [value] : value.split(between), read);
-  };
 }
 
 /** @param isOpen - it may have further keys */
@@ -134,10 +131,6 @@ function all<T>(values: readonly T[] | null, read: (value: T) => readonly string
 function listed(value: unknown): readonly unknown[] | null {
   if (isList(value)) return value;
   return typeof value === 'string' ? [value] : null;
-}
-
-function isRepetition(tree: Json | undefined): boolean {
-  return isMapping(tree) && '$each' in tree;
 }
 
 function isPlaceholder(piece: Piece): piece is Exclude<Piece, string> {

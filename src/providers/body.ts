@@ -163,7 +163,10 @@ function memberOf(name: Value, tree: Json, lookup: Lookup): Written {
 
 function eachOf(tree: JsonObject, lookup: Lookup, key: string): Written {
   const items = itemsOf(tree['$each'], lookup);
-  const written = writtenJson(tree['$do'] ?? null, items === null ? withReference(lookup) : lookup);
+  // Each recipient has a reference.
+  const withReference: Lookup = (name) =>
+    name === 'reference' ? { of: ({ reference }) => reference ?? '', isPlain: true } : lookup(name);
+  const written = writtenJson(tree['$do'] ?? null, items === null ? withReference : lookup);
   if (written === undefined) return undefined;
   if (items === null && typeof written === 'object') {
     const all = (entries: readonly Entry[]): string =>
@@ -178,11 +181,6 @@ function eachOf(tree: JsonObject, lookup: Lookup, key: string): Written {
     const texts = textsOver(items, entries, entry, (one, item) => textOf(written, entries, one, item));
     return texts.length === 0 ? undefined : `${key}[${texts.join(',')}]`;
   };
-}
-
-/** Each recipient has a reference. */
-function withReference(lookup: Lookup): Lookup {
-  return (name) => (name === 'reference' ? { of: ({ reference }) => reference ?? '', isPlain: true } : lookup(name));
 }
 
 function joinOf(tree: JsonObject, lookup: Lookup, key: string): Written {

@@ -13,7 +13,17 @@ export interface Provider {
   readonly secrets: Readonly<Record<string, ValueSpec>>;
   /** With `{var.NAME}` and `{baseUrl}`. */
   readonly url: string;
-  readonly auth: Auth | null;
+  readonly auth:
+    | { readonly basic: readonly [user: string, password: string] }
+    | { readonly header: Readonly<Record<string, string>> }
+    | {
+        readonly jwt: {
+          readonly alg: 'HS256';
+          readonly key: string;
+          readonly claims: Readonly<Record<string, string>>;
+        };
+      }
+    | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly msisdn: NumberForm;
   readonly channels: Readonly<Partial<Record<Channel, string>>>;
@@ -34,13 +44,6 @@ export interface ValueSpec {
   readonly example: string | null;
   readonly optional: boolean;
 }
-
-type Auth =
-  | { readonly basic: readonly [user: string, password: string] }
-  | { readonly header: Readonly<Record<string, string>> }
-  | {
-      readonly jwt: { readonly alg: 'HS256'; readonly key: string; readonly claims: Readonly<Record<string, string>> };
-    };
 
 /** `e164` keeps the `+`, `digits` has none, `00` has that instead. */
 export type NumberForm = 'e164' | 'digits' | '00';

@@ -6,18 +6,7 @@ import { fillUrl } from './url.ts';
 import { createLookup, type Facts } from './values.ts';
 
 /** How the messages of a channel step are posted. */
-export interface RequestForm {
-  readonly url: string;
-  /** Of the URL, with its query. */
-  readonly path: string;
-  readonly contentType: string;
-  /** Its validity counts from the request: a later one is another body. */
-  readonly countsDown: boolean;
-  /** The body, for recipients who get the same message. Addresses are in the form of the ledger. */
-  readonly write: WriteBody;
-  /** The addresses in a body, in the form of the ledger; empty where it cannot be understood. */
-  readonly addressesIn: (body: string) => readonly string[];
-}
+export type RequestForm = Readonly<NonNullable<ReturnType<typeof compileRequest>>>;
 
 /** What a request is made of: `Facts`, and what chooses its form. */
 export interface FormFacts
@@ -34,7 +23,7 @@ export interface FormFacts
  * @param nowMs - for a validity that counts from the request
  * @returns null where the provider has none for the channel, the kind of content, or the kind of address
  */
-export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () => number): RequestForm | null {
+export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () => number) {
   const { channel, address, template, characterSet, messageType, vars, secrets, baseUrl } = facts;
   const { msisdn } = provider;
   const request = requestFor(provider, channel, template === null ? 'text' : 'template', address);
@@ -54,16 +43,21 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
   const { body } = request;
   const url = fillUrl(request.url ?? provider.url, vars, baseUrl, secrets, sender === null ? {} : { sender });
   const { pathname, search } = new URL(url);
-  const write = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
+  const write: WriteBody = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
   return {
     url,
+    /** With the query. */
     path: pathname + search,
     contentType: 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
+    /** Its validity counts from the request: a later one is another body. */
     countsDown: facts.validUntilMs !== null && COUNTS_DOWN.test(JSON.stringify(body)),
+    /** The body, for recipients who get the same message. Addresses are in the form of the ledger. */
     write:
       address === 'msisdn' && msisdn !== 'e164'
-        ? (entries) => write(entries.map((entry) => ({ ...entry, to: numberIn(msisdn, entry.to) })))
+        ? (entries: Parameters<WriteBody>[0]) =>
+            write(entries.map((entry) => ({ ...entry, to: numberIn(msisdn, entry.to) })))
         : write,
+    /** The addresses in a body, in the form of the ledger; empty where it cannot be understood. */
     addressesIn: createAddressReader(request, address, msisdn),
   };
 }

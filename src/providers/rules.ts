@@ -3,18 +3,9 @@ import type { AnswerRule } from './provider.ts';
 
 export type Word = AnswerRule['verdict'];
 
-export interface CompiledRule {
-  readonly statuses: readonly number[] | null;
-  readonly codeAt: Pointer | null;
-  /** Folded. */
-  readonly codes: ReadonlySet<string>;
-  readonly textAt: Pointer | null;
-  /** In lower case. */
-  readonly text: string;
-  readonly word: Word;
-}
+export type CompiledRule = ReturnType<typeof compileRules>[number];
 
-export function compileRules(rules: readonly AnswerRule[]): readonly CompiledRule[] {
+export function compileRules(rules: readonly AnswerRule[]) {
   return rules.map(({ statuses, codeAt, codes, textAt, text, verdict: word }) => ({
     statuses,
     codeAt: codeAt === null ? null : parsePointer(codeAt),

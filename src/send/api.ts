@@ -139,12 +139,12 @@ function wireOf(environment: Environment, secrets: Secrets): CompiledWire {
  */
 function freeDescriptors(): number | null {
   const limit = descriptorLimit();
-  const open = entriesOf('/proc/self/fd') ?? entriesOf('/dev/fd');
+  const open = orNull(() => readdirSync('/proc/self/fd').length) ?? orNull(() => readdirSync('/dev/fd').length);
   return limit === null || open === null ? null : Math.max(0, limit - open);
 }
 
 function descriptorLimit(): number | null {
-  const said = readOrNull('/proc/self/limits');
+  const said = orNull(() => readFileSync('/proc/self/limits', 'utf8'));
   if (said !== null) return numberOrNull(/^Max open files\s+(\S+)/m.exec(said)?.[1]);
   if (process.platform === 'win32') return null;
   const report: unknown = process.report.getReport();
@@ -157,17 +157,9 @@ function numberOrNull(text: unknown): number | null {
   return text === undefined || Number.isNaN(number) ? null : number;
 }
 
-function entriesOf(folder: string): number | null {
+function orNull<T>(read: () => T): T | null {
   try {
-    return readdirSync(folder).length;
-  } catch {
-    return null;
-  }
-}
-
-function readOrNull(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
+    return read();
   } catch {
     return null;
   }

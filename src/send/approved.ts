@@ -49,10 +49,10 @@ export async function requireApproval(
   }
   const judgement = await judgePlan(environment, planFile, options);
   if (judgement === null || judgement.approved) return;
-  throw refuse(
-    notApproved(environment, planFile, judgement),
-    ...judgement.refused.map((sentence) => problem('not-approved', sentence)),
-  );
+  const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${judgement.missing}`;
+  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
+  const refused = judgement.refused.map((sentence) => problem('not-approved', sentence));
+  throw refuse(problem('not-approved', message, { hint }), ...refused);
 }
 
 /** Judges the signatures of a plan in its environment; null where that needs none. */
@@ -74,12 +74,6 @@ export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'
     `Make one with \`handbill plan ${campaign} --env ${name} -o FILE --sign KEY\`, have it approved with ` +
     `\`handbill approve FILE --sign KEY\` by an approver, and send it with \`handbill send --plan FILE\`.${standing}`;
   return problem('not-approved', `${name} accepts approved plans only.`, { hint });
-}
-
-function notApproved(environment: Environment, planFile: AnyPlanFile, { missing }: Judgement): Diagnostic {
-  const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${missing}`;
-  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
-  return problem('not-approved', message, { hint });
 }
 
 /**
@@ -110,8 +104,11 @@ export async function refuseOtherInputs(
     [...plan.inputs, suppressionsInput(plan.campaign), listInput(plan, list)],
     'the plan was made',
   );
-  if (changes.length === 0) return;
-  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+  refuseChanges(changes, HINT);
+}
+
+function refuseChanges(changes: readonly Diagnostic[], hint: string): void {
+  if (changes.length > 0) throw refuse(...changes.map((change) => ({ ...change, hint })));
 }
 
 /** Codes that a plan decides, not the start that uses it. */
@@ -138,9 +135,8 @@ function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
  * @throws HandbillError exit 2 naming all that differs
  */
 export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan, sealed: readonly InputFile[]): void {
-  const changes = changedInputs(inputs, sealed, 'it was approved');
   const hint = `Undo the change. ${againHint(campaign.name, environment)}`;
-  if (changes.length > 0) throw refuse(...changes.map((change) => ({ ...change, hint })));
+  refuseChanges(changedInputs(inputs, sealed, 'it was approved'), hint);
 }
 
 /**
@@ -151,9 +147,8 @@ export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pic
   if (isStanding(planFile)) return;
   const wanted = planFile.inputs.filter(({ role }) => role === 'recipients');
   const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was made');
-  if (changes.length === 0) return;
-  prepared.discard();
-  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+  if (changes.length > 0) prepared.discard();
+  refuseChanges(changes, HINT);
 }
 
 const HINT = 'Undo the change, or make and review a new plan.';

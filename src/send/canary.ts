@@ -10,31 +10,7 @@ import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
 
 /** A canary's steps and the decisions of its gates, from the ledger: a start continues where the one before ended. */
-interface CanarySteps {
-  /** Recipients that fit before the gate. */
-  room(): number;
-  put(recipients: number): void;
-  /**
-   * Called when nothing is in flight: recipients that passed but were skipped by a rule make room again.
-   * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved
-   * meanwhile
-   */
-  finish(counts?: readonly StepCount[]): void;
-  /** The gate's decision on all recipients so far: null if it is open, else the figure that shuts it, as a sentence. */
-  judge(): string | null;
-  /** It is shut, and opens if reports prove that enough of those in doubt have their message. */
-  isInDoubt(): boolean;
-  pass(): void;
-}
-
-interface CanaryContext {
-  readonly canary: Canary;
-  readonly before: readonly StepCount[];
-  readonly figures: Pick<Figures, 'finished'>;
-}
-
-export function createCanary({ canary, before, figures }: CanaryContext): CanarySteps {
-  const { finished } = figures;
+export function createCanary(canary: Canary, before: readonly StepCount[], { finished }: Pick<Figures, 'finished'>) {
   const first = answersOf(before);
   let earlier = first.outcomes;
   // This start's figures at the last ledger read. The ledger's counts include them, so subtract them.
@@ -51,11 +27,16 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
   const isEnough = (accepted: number): boolean => least === null || accepted >= wholePart(least, tried());
 
   return {
+    /** Recipients that fit before the gate. */
     room: () => (ends[at] ?? Number.POSITIVE_INFINITY) - put,
-    put(recipients) {
+    put(recipients: number): void {
       put += recipients;
     },
-    finish(counts) {
+    /**
+     * Called when nothing is in flight: recipients that passed but were skipped by a rule make room again.
+     * @param counts - the ledger's current figures, if they were read: doubts may have been resolved meanwhile
+     */
+    finish(counts?: readonly StepCount[]): void {
       if (counts !== undefined) {
         earlier = answersOf(counts).outcomes;
         const { accepted, rejected, failed, 'in-doubt': doubts } = finished;
@@ -63,7 +44,8 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
       }
       put = tried();
     },
-    judge() {
+    /** The gate's decision on all recipients so far: null if it is open, else the figure that shuts it, as a sentence. */
+    judge(): string | null {
       const all = tried();
       const accepted = count('accepted');
       if (least === null || isEnough(accepted)) return null;
@@ -75,8 +57,9 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
           : `${percentDown(accepted / all)} of the first ${all} recipients were accepted (${accepted}${inDoubt})`;
       return `${share}; send.canary.gate.accepted asks for ${percentDown(least)}.`;
     },
+    /** It is shut, and opens if reports prove that enough of those in doubt have their message. */
     isInDoubt: () => !isEnough(count('accepted')) && isEnough(count('accepted') + count('in-doubt')),
-    pass() {
+    pass(): void {
       at += 1;
     },
   };
@@ -112,7 +95,7 @@ const LOOK_MS = 250;
 const LOOK_SHARE = 20;
 
 interface GateContext {
-  readonly steps: CanarySteps;
+  readonly steps: ReturnType<typeof createCanary>;
   readonly pauseMs: number;
   /** Time of the last message of an earlier start, in ms since 1970; null: none was sent. */
   readonly lastClaimMs: number | null;
@@ -135,18 +118,9 @@ interface GateContext {
 }
 
 /** Lets recipients through step by step and defers those behind a gate (failures.md, A2). */
-export interface Gate {
-  isOpen(): boolean;
-  isWide(): boolean;
-  put(recipients: number): void;
-  /**
-   * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients
-   * left are not sent to in this start: the run halts, the pause is too long, or the run was stopped.
-   */
-  turn(): Promise<boolean>;
-}
+export type Gate = ReturnType<typeof createGate>;
 
-export function createGate(context: GateContext): Gate {
+export function createGate(context: GateContext) {
   const { steps, stopped, progress, now, reports = null, recount } = context;
   let isFirst = true;
   /** The pause begins with the last message: in this start, just now. */
@@ -159,10 +133,7 @@ export function createGate(context: GateContext): Gate {
     if (untilMs > now()) await context.timers.sleep(untilMs - now(), stopped);
     progress.figures.waits = null;
   };
-  const finish = async (): Promise<void> => {
-    if (recount === undefined) steps.finish();
-    else steps.finish(await recount());
-  };
+  const finish = async (): Promise<void> => steps.finish(await recount?.());
   /** Every condition of the gate, as far as it is known. */
   const look = (isOver: boolean): ReportVerdict => {
     const shut = steps.judge();
@@ -199,8 +170,12 @@ export function createGate(context: GateContext): Gate {
   return {
     isOpen: () => steps.room() > 0,
     isWide: () => steps.room() === Number.POSITIVE_INFINITY,
-    put: (recipients) => steps.put(recipients),
-    async turn() {
+    put: steps.put,
+    /**
+     * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients
+     * left are not sent to in this start: the run halts, the pause is too long, or the run was stopped.
+     */
+    async turn(): Promise<boolean> {
       if (stopped.aborted) return false;
       await finish();
       // A rule skipped some of the step: others take their places.

@@ -8,7 +8,6 @@ import { classifyMany } from '../http/recipient-answers.ts';
 import { backoffMs } from '../http/waits.ts';
 import {
   isClaimSkip,
-  type NextChannelStep,
   type PendingRow,
   type ResultRecord,
   type SentMessage,
@@ -57,7 +56,9 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
   if (isOutside(request, context)) return;
   for (let attempt = made; ; ) {
     if (context.closed(task.decision.recipient) !== null && (await setAside(task, context))) return;
-    const connection = isConnected(context) ? 'open' : await connect(context);
+    // As a rule the request needs no token, and a connection is open, which is then reserved.
+    const isReady = !context.stopped.aborted && context.rateLimiter.isFree() && context.endpoint.reserve();
+    const connection = isReady ? 'open' : await connect(context);
     if (connection === 'stopped') return;
     let facts: Attempt;
     let verdict: Verdict;
@@ -109,11 +110,6 @@ export async function setAside({ decision, step }: SendTask, context: SendContex
   return closed !== null || context.stopped.aborted;
 }
 
-/** Whether the next request needs no token, and a connection is open, which is then reserved: as a rule it is. */
-function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
-  return !stopped.aborted && rateLimiter.isFree() && endpoint.reserve();
-}
-
 /** Waits for a token and an open connection, which is then reserved. Returns a failed attempt to connect. */
 export async function connect({ rateLimiter, endpoint, stopped }: SendContext): Promise<'open' | 'stopped' | Attempt> {
   for (;;) {
@@ -156,11 +152,11 @@ export function addresseeOf({ message }: SendTask, { to = message.to, reference 
 
 /** The verdicts in the order of the request's recipients, and `best`, on the answer as a whole. */
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext) {
-  context.progress.latency(facts.latencyMs);
+  context.progress.times.add(facts.latencyMs);
   const document = parseAnswer(facts, addressees);
   const about = classifyContext(facts, context);
   const classified = classifyMany(facts, addressees, about, document);
-  const verdicts = context.answers.check(facts, addressees, classified, document);
+  const verdicts = context.checkAnswer(facts, addressees, classified, document);
   // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
@@ -225,7 +221,13 @@ export function applyOutcome(
     }
     return 'again';
   }
-  const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? taskAfter(task) : undefined;
+  let next: SendTask | undefined;
+  if (verdict.reason === 'unsupported-channel' && from === 'claimed') {
+    const used = [...task.used, task.message.channel];
+    const message = unused(task.decision, used);
+    // Undefined after the last channel step.
+    next = message && { decision: task.decision, message, step: task.step + 1, used, before: 0 };
+  }
   record(task, attempt, from, facts, verdict, verdict.outcome, context, next);
   if (next !== undefined) {
     if (task.step === 0 && !stopped.aborted) stop.fellBack();
@@ -264,8 +266,10 @@ export function record(
     error: verdict.error,
   };
   const { optOutTopic: topic } = context;
-  if (next !== undefined) context.groupCommit.record({ ...result, next: nextStep(next, context.costOf) });
-  else if (verdict.reason === 'opted-out' && topic !== null) {
+  if (next !== undefined) {
+    const facts = stepFacts(next.decision, next.message, context.costOf);
+    context.groupCommit.record({ ...result, next: { ...facts, to: next.message.to } });
+  } else if (verdict.reason === 'opted-out' && topic !== null) {
     context.groupCommit.record({ ...result, optOut: { to: message.to, topic } });
   } else if (state !== 'in-doubt' || message.text === null) context.groupCommit.record(result);
   else context.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
@@ -289,20 +293,9 @@ export function taskOf(
   return { decision, message, step, used, before: attempts, kept: facts, byReport };
 }
 
-/** The next channel step if this one cannot be received; undefined after the last. */
-function taskAfter({ decision, message, step, used }: SendTask): SendTask | undefined {
-  const now = [...used, message.channel];
-  const next = unused(decision, now);
-  return next === undefined ? undefined : { decision, message: next, step: step + 1, used: now, before: 0 };
-}
-
 /** By channel, not by number: an amended campaign may have other fallbacks, or the same in another order. */
 function unused({ fallbacks }: SendDecision, used: readonly Channel[]): StepMessage | undefined {
   return fallbacks.find(({ channel }) => !used.includes(channel));
-}
-
-function nextStep({ decision, message }: SendTask, costOf: (message: StepMessage) => number | null): NextChannelStep {
-  return { ...stepFacts(decision, message, costOf), to: message.to };
 }
 
 export function stepFacts(
@@ -330,7 +323,7 @@ export interface SendContext {
   readonly wire: CompiledWire;
   /** Whether the environment was ever accepted at this address: by this start, its other workers, or before. */
   readonly isAccepting: () => boolean;
-  readonly answers: AnswerCheck;
+  readonly checkAnswer: AnswerCheck;
   readonly onAnswer: ((facts: Attempt, readings: readonly AnswerReading[]) => void) | undefined;
   readonly attempts: number;
   readonly expand: Expander;

@@ -27,13 +27,6 @@ import type { CameBack } from '../report/tally.ts';
 import { totalsOf } from '../report/variants.ts';
 import { createRowSet } from '../util/row-set.ts';
 
-interface Deliveries {
-  /** For all channel steps. Cheapest by some hundred at a time. */
-  join(outcomes: readonly Outcome[]): readonly Outcome[];
-  /** Reports that name a joined message but are about none of them, by reason. */
-  unmatched(): ReadonlyMap<UnmatchedReason, number>;
-}
-
 type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports' | 'reportsOf' | 'statesOf'>;
 
 /**
@@ -42,35 +35,33 @@ type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports'
  * neither, as most. Else it costs a look-up a message, and another one and a hash if reports name our reference: about
  * 3 us.
  */
-export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord): Deliveries | null {
+export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord) {
   const answered = events.answered(run);
   const hasReports = events.hasReports(run.startedAtMs ?? run.createdAtMs);
   if (run.purgedAtMs === null && answered.size === 0 && !hasReports) return null;
   const unmatched = createUnmatched();
   const asker = hasReports ? createAsker(events, run, unmatched.judged) : null;
   return {
+    /** Reports that name a joined message but are about none of them, by reason. */
     unmatched: unmatched.counts,
-    join(outcomes) {
+    /** For all channel steps. Cheapest by some hundred at a time. */
+    join(outcomes: readonly Outcome[]): readonly Outcome[] {
       const reportedOf = asker?.(outcomes.map((one) => (isAsked(one, answered) ? one : null))) ?? keptOf;
       return outcomes.map((outcome, i) => {
-        const { steps, row } = outcome;
+        const { steps, row, key } = outcome;
         const answer = answered.get(row) ?? null;
         const joined = steps?.map((step, n) => ({ ...step, delivery: reportedOf(i, n, step) }));
         const delivery = answer ?? (joined === undefined ? reportedOf(i, 0, outcome) : joined.at(-1)?.delivery) ?? null;
         if (delivery === null && joined === undefined) return outcome;
-        const isLost = delivery !== null && LOST.has(delivery);
-        const error = outcome.error ?? (isLost ? errorOf(events, run, outcome) : null);
+        let { error } = outcome;
+        // Rarely needed: the error in the deciding report of a message that did not arrive.
+        if (error === null && key !== null && delivery !== null && LOST.has(delivery)) {
+          error = foldDelivery(events.reportsOf(messageOf(run, createReferences(run), key, outcome)))?.error ?? null;
+        }
         return { ...outcome, delivery, error, ...(joined === undefined ? {} : { steps: joined }) };
       });
     },
   };
-}
-
-/** The error in the deciding report of a message that did not arrive; rarely needed. */
-function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outcome: Outcome): string | null {
-  const { key } = outcome;
-  if (key === null) return null;
-  return foldDelivery(reportsOf(messageOf(run, createReferences(run), key, outcome)))?.error ?? null;
 }
 
 export function messageOf(
@@ -81,30 +72,33 @@ export function messageOf(
     channel,
     messageId,
     to,
-    claimedAtMs,
+    claimedAtMs = null,
     resend,
     postedFrom = run.environment,
-  }: Pick<StepOutcome, 'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend' | 'postedFrom'>,
+  }: Pick<StepOutcome, 'channel' | 'messageId' | 'to' | 'resend' | 'postedFrom'> & {
+    readonly claimedAtMs?: number | null;
+  },
 ): SentMessage {
   return {
     environment: postedFrom,
     reference: referenceOf(key, channel, resend),
     messageId,
     to: isRedirected(run) ? null : to,
-    claimedAtMs: claimedAtMs ?? null,
+    claimedAtMs,
   };
 }
 
 /** Reports that match an id but no message: if several messages share an id, a report may be about one of them. */
-function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveries['unmatched'] } {
+function createUnmatched() {
   const mismatched = new Map<number, UnmatchedReason>();
   const matched = createRowSet();
+  const judged: Judged = (report, mismatch) => {
+    if (mismatch === null) matched.add(report);
+    else mismatched.set(report, mismatch);
+  };
   return {
-    judged(report, mismatch) {
-      if (mismatch === null) matched.add(report);
-      else mismatched.set(report, mismatch);
-    },
-    counts() {
+    judged,
+    counts(): ReadonlyMap<UnmatchedReason, number> {
       const counts = new Map<UnmatchedReason, number>();
       for (const [report, why] of mismatched) {
         if (!matched.has(report)) counts.set(why, (counts.get(why) ?? 0) + 1);
@@ -171,6 +165,8 @@ export function cameBack(
   }
   const replies = recipients === 0 ? {} : { replies: { recipients, review } };
   const before = ledger.runBefore(run);
+  const steps = before === null ? [] : ledger.steps(before).filter(({ fellBack }) => !fellBack);
+  const { accepted, rejected, failed, skipped } = totalsOf(steps);
   // A purge takes the words of the API out of the rows.
   return {
     deliveries,
@@ -179,14 +175,9 @@ export function cameBack(
     ...replies,
     ...(before === null
       ? {}
-      : { before: { run: before.id, occurrence: before.occurrence, ...answersIn(ledger, before) } }),
+      : { before: { run: before.id, occurrence: before.occurrence, accepted, rejected, failed, skipped } }),
     ...(due === 0 ? {} : { fallbacksDue: due }),
   };
-}
-
-function answersIn(ledger: Ledger, run: RunRecord) {
-  const { accepted, rejected, failed, skipped } = totalsOf(ledger.steps(run).filter(({ fellBack }) => !fellBack));
-  return { accepted, rejected, failed, skipped };
 }
 
 /** The report state of a channel step of an outcome, both by index. */
@@ -231,27 +222,19 @@ function createAsker(
 }
 
 /** Accepted messages by delivery state and reply. Each is that of the last channel step that was begun. */
-export interface Returned {
-  readonly accepted: number;
-  /** Refused by the API; counted there too. */
-  readonly rejected: number;
-  /** Delivered, read or answered. */
-  readonly arrived: number;
-  /** As far as is known they will not arrive. The rest of those accepted has no end yet. */
-  readonly ended: number;
-  /** Those that arrived and were read, or answered. 0 while no report of the run means "read". */
-  readonly read: number;
-  /** Answered, but not to opt out. */
-  readonly replied: number;
-  readonly optedOut: number;
-}
+export type Returned = Readonly<Record<keyof typeof NOTHING_RETURNED, number>>;
 
-export const NOTHING_RETURNED: Returned = Object.freeze({
+export const NOTHING_RETURNED = Object.freeze({
   accepted: 0,
+  /** Refused by the API; counted there too. */
   rejected: 0,
+  /** Delivered, read or answered. */
   arrived: 0,
+  /** As far as is known they will not arrive. The rest of those accepted has no end yet. */
   ended: 0,
+  /** Those that arrived and were read, or answered. 0 while no report of the run means "read". */
   read: 0,
+  /** Answered, but not to opt out. */
   replied: 0,
   optedOut: 0,
 });
@@ -279,7 +262,7 @@ export function countReturned<G>(
   outcomes: readonly ('accepted' | 'rejected')[] = ['accepted'],
 ): ReadonlyMap<G, Returned> {
   const deliveries = openDeliveries(ledger, run);
-  const groups = new Map<G, { -readonly [K in keyof Returned]: Returned[K] }>();
+  const groups = new Map<G, Record<keyof Returned, number>>();
   let hasRead = false;
   for (const batch of ledger.outcomes(run, { outcomes })) {
     for (const outcome of deliveries?.join(batch) ?? batch) {
@@ -368,11 +351,7 @@ function* stepRows(
   for (let after = -1; ; ) {
     const rows = events.unreached(run, step, after, BATCH);
     for (const row of rows) {
-      const channel = row.used.at(-1) ?? run.channel;
-      const { messageId, to, claimedAtMs, postedFrom: environment = run.environment } = row;
-      const reference = referenceOf(row.key, channel, row.resend);
-      const address = isRedirected(run) ? null : to;
-      const message = { environment, reference, messageId, to: address, claimedAtMs };
+      const message = messageOf(run, referenceOf, row.key, { ...row, channel: row.used.at(-1) ?? run.channel });
       if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
     }
     const last = rows.at(-1);

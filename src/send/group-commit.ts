@@ -20,20 +20,7 @@ export interface GroupCommitLedger {
  * follows within 2 ms, or twice that where half as many claims wait by then as requests are out. On a slow disk it
  * gathers for as long as the commit before took. A commit costs 300 us of CPU for any number of rows.
  */
-export interface GroupCommit {
-  /** Resolves once all claims of one request are on disk; null if they cannot be: then nothing may be posted. */
-  claim(requests: readonly TimedClaim[]): Promise<readonly TimedAnswer[] | null>;
-  /** Written with the next claims, at the latest 40 ms after this turn. */
-  record(result: ResultRecord): void;
-  /** Resolves when everything passed so far is on disk. */
-  written(): Promise<void>;
-  /** `written` at the end of a start: no more calls follow. */
-  flush(): Promise<void>;
-  /** The error after which nothing more is written, if any. */
-  readonly failure: Error | null;
-  /** Not written; possible once the ledger can be reached again. */
-  readonly unwritten: readonly ResultRecord[];
-}
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /** The usual wait for others: a hundredth of the time of an API that answers within 200 ms. */
 const LINGER_MS = 2;
@@ -44,19 +31,14 @@ const MOST_LINGER_MS = 20;
 /** With fewer requests out, half as many claims are worth a commit; with more, two thirds are waited for. */
 const MANY = 16;
 
-interface Waiting {
-  readonly count: number;
-  readonly resolve: (answers: readonly TimedAnswer[] | null) => void;
-}
-
 export function createGroupCommit(
   ledger: GroupCommitLedger,
   onFailure: (error: Error) => void,
   { soon, later, monotonicMs }: Pick<Timers, 'soon' | 'later' | 'monotonicMs'> = TIMERS,
-): GroupCommit {
+) {
   let results: ResultRecord[] = [];
   let claims: TimedClaim[] = [];
-  let waiting: Waiting[] = [];
+  let waiting: { readonly count: number; readonly resolve: (answers: readonly TimedAnswer[] | null) => void }[] = [];
   /** Claims that were granted and have no outcome yet. */
   let outstanding = 0;
   let scheduled = false;
@@ -147,13 +129,15 @@ export function createGroupCommit(
   };
 
   return {
-    claim: (requests) =>
-      new Promise((resolve) => {
+    /** Resolves once all claims of one request are on disk; null if they cannot be: then nothing may be posted. */
+    claim: (requests: readonly TimedClaim[]) =>
+      new Promise<readonly TimedAnswer[] | null>((resolve) => {
         for (const request of requests) claims.push(request);
         waiting.push({ count: requests.length, resolve });
         schedule();
       }),
-    record(result) {
+    /** Written with the next claims, at the latest 40 ms after this turn. */
+    record(result: ResultRecord): void {
       if (result.from === 'claimed') outstanding -= 1;
       if (failure !== null) recordAlone([result]);
       else {
@@ -161,15 +145,19 @@ export function createGroupCommit(
         schedule();
       }
     },
+    /** Resolves when everything passed so far is on disk. */
     written,
-    flush() {
+    /** `written` at the end of a start: no more calls follow. */
+    flush(): Promise<void> {
       flushing = true;
       return written();
     },
-    get failure() {
+    /** The error after which nothing more is written, if any. */
+    get failure(): Error | null {
       return failure;
     },
-    unwritten,
+    /** Possible once the ledger can be reached again. */
+    unwritten: unwritten as readonly ResultRecord[],
   };
 }
 
@@ -186,25 +174,18 @@ export interface TimedClaim extends ClaimRequest {
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
 
-interface PostingClock {
-  /** Ms since 1970: windows are judged by this clock. */
-  now(): number;
-  /** A `Retry-After` holds all requests back. */
-  isHeld(): boolean;
-  /** The start ends: no new request may be made. */
-  isStopped(): boolean;
-}
-
 /**
  * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the
  * run back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token
  * at a low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a
  * `Retry-After` can arrive meanwhile. The commit itself can take long: a claim that came too late by then is withdrawn,
  * and so is each claim of a start that was stopped meanwhile (failures.md, B9).
+ * @param clock - `now`: ms since 1970, by which windows are judged. `isHeld`: a `Retry-After` holds all requests back.
+ * `isStopped`: the start ends, and no new request may be made.
  */
 export function claimInTime(
   claims: readonly TimedClaim[],
-  clock: PostingClock,
+  clock: { now(): number; isHeld(): boolean; isStopped(): boolean },
   commit: (claims: readonly ClaimRequest[], nowMs: number) => readonly ClaimAnswer[],
 ): readonly TimedAnswer[] {
   const nowMs = clock.now();

@@ -41,9 +41,8 @@ export async function openKnown(plan: Plan, given: KnownSources) {
   const { campaign } = plan;
   const lateAtMs = lateAt(plan, run?.startedAtMs ?? beginOf(plan, nowMs));
   const retry = nowMs < lateAtMs ? (given.retry ?? null) : null;
-  const begun = new Map<number, { readonly used: readonly Channel[]; readonly variant: string | null }>();
-  const accepted = new Map<number, RowState>();
-  const resent = new Map<number, number>();
+  /** Rows of the run that are decided again, until their decisions are joined. */
+  const begun = new Map<number, Begun>();
   const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
   const changed = run && ledger && list ? changedSince(run, plan, list) : UNCHANGED;
@@ -72,53 +71,35 @@ export async function openKnown(plan: Plan, given: KnownSources) {
       const at = keys === null ? row : keys.rowOf(key);
       const state = at === null ? null : (stateOf?.(at, key) ?? null);
       const used = at !== null && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
-      if (state !== null && used !== null) {
-        begun.set(row, { used, variant: state.variant ?? null });
-        accepted.set(row, state);
+      if (state === null) return null;
+      const { variant = null } = state;
+      if (used !== null) {
+        begun.set(row, { used, variant, resend: 0, accepted: state });
         return null;
       }
-      if (state === null) return null;
       const resend = asksAgain(state, key, to);
       // A fallback that was skipped is no longer due: the ledger decides about the first message only.
       const isRepairable = state.step === 0 && state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
       if (resend === null && !UNDECIDED.has(state.outcome) && !(isRepairable && decidesAgain)) return state;
-      if (state.used !== undefined) begun.set(row, { used: state.used, variant: state.variant ?? null });
-      const number = resend ?? state.resend ?? 0;
-      if (number > 0) resent.set(row, number);
+      begun.set(row, { used: state.used ?? null, variant, resend: resend ?? state.resend ?? 0, accepted: null });
       return null;
     },
     rules: openRules(plan, sources),
     skipsInvalid: skipsInvalid(campaign, allow),
     winner: given.winner ?? winnerOfRun(plan, run) ?? winnerIn(winner),
-    variantOf: (row) => begun.get(row)?.variant,
-  };
-  /** Channels on which the recipient could not be reached before. */
-  const usedBy = (row: number): readonly Channel[] | null => {
-    const used = begun.get(row)?.used ?? null;
-    if (used !== null) begun.delete(row);
-    return used;
-  };
-  /** A message to a corrected address has another reference. */
-  const numbered = (decision: Decision): Decision => {
-    const resend = resent.get(decision.row);
-    if (resend === undefined) return decision;
-    resent.delete(decision.row);
-    return decision.decision === 'send' ? { ...decision, resend } : decision;
-  };
-  /** A rule may forbid the fallback that a report causes: the message before stays accepted. */
-  const insteadOf = (decision: Decision): Decision => {
-    const { row, line, key, to } = decision;
-    const state = accepted.get(row);
-    if (state !== undefined) accepted.delete(row);
-    if (state === undefined || decision.decision === 'send' || key === null || to === null) return decision;
-    return { decision: 'done', row, line, key, to, outcome: state.outcome, reason: state.reason };
+    variantOf(row) {
+      const before = begun.get(row);
+      return before === undefined || before.used === null ? undefined : before.variant;
+    },
   };
   return {
     view,
     winner,
     /** The decision with which the run continues: the next fallback, a corrected address, or what was done already. */
     join(decision: Decision): Decision {
-      const joined = numbered(insteadOf(onStep(decision, usedBy(decision.row), claimRules)));
+      const before = begun.get(decision.row);
+      begun.delete(decision.row);
+      const joined = before === undefined ? decision : continuing(decision, before, claimRules);
       changes.add(joined);
       return joined;
     },
@@ -128,6 +109,27 @@ export async function openKnown(plan: Plan, given: KnownSources) {
 }
 
 const UNCHANGED = { list: false, other: false };
+
+interface Begun {
+  /** Channels on which the recipient could not be reached; null: no fallback was begun, and none is due. */
+  readonly used: readonly Channel[] | null;
+  /** That of the message before. */
+  readonly variant: string | null;
+  /** Messages to earlier addresses. */
+  readonly resend: number;
+  /** The message that a report says did not arrive. */
+  readonly accepted: RowState | null;
+}
+
+function continuing(decision: Decision, { used, resend, accepted }: Begun, claimRules: () => OpenRules): Decision {
+  const next = used === null ? decision : onStep(decision, used, claimRules);
+  // A message to a corrected address has another reference.
+  if (next.decision === 'send') return resend === 0 ? next : { ...next, resend };
+  const { row, line, key, to } = next;
+  if (accepted === null || key === null || to === null) return next;
+  // A rule may forbid the fallback that a report causes: the message before stays accepted.
+  return { decision: 'done', row, line, key, to, outcome: accepted.outcome, reason: accepted.reason };
+}
 
 /**
  * Which recipients a start with changed inputs concerns: new ones, removed ones, and those who get another text than
@@ -173,8 +175,8 @@ function createNamed() {
 }
 
 /** A recipient who fell back gets the next fallback; nothing where the campaign no longer has it. */
-function onStep(decision: Decision, used: readonly Channel[] | null, claimRules: () => OpenRules): Decision {
-  if (used === null || decision.decision !== 'send') return decision;
+function onStep(decision: Decision, used: readonly Channel[], claimRules: () => OpenRules): Decision {
+  if (decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
   const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
   if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };

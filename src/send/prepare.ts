@@ -16,7 +16,7 @@ import {
 } from '../model.ts';
 import { budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
 import { formerNameProblem, knownCampaign } from '../plan/campaign-id.ts';
-import { type Checked, checkList, listInput } from '../plan/check.ts';
+import { checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import { type Elsewhere, openElsewhere, otherProvider } from '../plan/elsewhere.ts';
@@ -109,7 +109,13 @@ const LOAD_BATCH = 2000;
 export async function prepareRun(given: PrepareOptions): Promise<Prepared> {
   const { ledger, plan, nowMs } = given;
   checkHashKey(given.suppressions, ledger);
-  joinBefore(given);
+  // An opt-out may come from another address: joining the reply to its message suppresses the recipient (failures.md,
+  // K3). For a follow-up that counts for every reply.
+  const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
+  if (isAnyAsked || ledger.events.hasUnjoinedOptOut()) {
+    const { startLifts, stopEnds } = plan.campaign.project.webhook.replies;
+    joinReplies(ledger, { startLifts, stopEnds, now: () => nowMs });
+  }
   const former = formerNameProblem(ledger.campaigns(), plan.campaign);
   if (former !== null) throw refuse(former);
   const existing = ledger.findRun(identityOf(plan));
@@ -251,17 +257,6 @@ export async function continueRefusals(
   return [];
 }
 
-/**
- * An opt-out may come from another address: joining the reply to its message suppresses the recipient (failures.md,
- * K3). For a follow-up that counts for every reply.
- */
-function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
-  const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
-  if (!isAnyAsked && !ledger.events.hasUnjoinedOptOut()) return;
-  const { startLifts, stopEnds } = plan.campaign.project.webhook.replies;
-  joinReplies(ledger, { startLifts, stopEnds, now: () => nowMs });
-}
-
 export function identityOf(plan: Plan): RunIdentity {
   return { environment: plan.environment.identity, campaign: plan.campaign.id, occurrence: plan.occurrence };
 }
@@ -323,9 +318,9 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   // For an amended run the ledger holds more than the list.
   const loaded = existing === null ? createRowSet() : null;
   const elsewhere = openElsewhere(plan, ledger);
-  const loading = { draft, existing, loaded, elsewhere };
-  const checked = await checkAndLoad(options, loading, reached, found).catch((error: unknown) => {
-    ledger.discardLoad(draft);
+  const discard = (): void => ledger.discardLoad(draft);
+  const checked = await checkAndLoad(options, draft, existing, loaded, elsewhere, reached, found).catch((error) => {
+    discard();
     throw error;
   });
   const { inputs, list, estimate, accepted, toDo } = checked;
@@ -348,20 +343,18 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
       try {
         rememberName(options);
       } catch (error) {
-        ledger.discardLoad(draft);
+        discard();
         throw error;
       }
-      if (existing === null) {
-        const run = ledger.finishLoad(draft, { ...facts, identityHash: identityHash(plan.campaign) });
-        judged.refuseMeanwhile();
-        return withWinner(options, run, found);
-      }
-      const run = ledger.amend(existing, draft, facts);
+      const run =
+        existing === null
+          ? ledger.finishLoad(draft, { ...facts, identityHash: identityHash(plan.campaign) })
+          : ledger.amend(existing, draft, facts);
       judged.refuseMeanwhile();
-      askAgain(options, run);
+      if (existing !== null) askAgain(options, run);
       return withWinner(options, run, found);
     },
-    discard: () => ledger.discardLoad(draft),
+    discard,
   };
 }
 
@@ -438,19 +431,15 @@ function stillOpen({ ledger, retry }: PrepareOptions, run: RunRecord): (key: str
   };
 }
 
-interface Loading {
-  readonly draft: RunRecord;
-  readonly existing: RunRecord | null;
-  readonly loaded: RowSet | null;
-  readonly elsewhere: Elsewhere | null;
-}
-
 async function checkAndLoad(
   options: PrepareOptions,
-  { draft, existing, loaded, elsewhere }: Loading,
+  draft: RunRecord,
+  existing: RunRecord | null,
+  loaded: RowSet | null,
+  elsewhere: Elsewhere | null,
   reached: Reached | null,
   found: WinnerState,
-): Promise<Checked & { readonly toDo: number }> {
+) {
   const { ledger, plan, prices, suppressions, nowMs } = options;
   const now = () => nowMs;
   const lateAtMs = lateAt(plan, existing?.startedAtMs ?? nowMs);
@@ -529,14 +518,17 @@ function loadRow(decision: Decision, estimator: Estimator, isBudgeted: boolean):
     const facts = { parts: sms?.parts ?? null, encoding: sms?.encoding ?? null, costMicros, variant };
     return { row, line, key, to, state: 'pending', reason: null, ...facts };
   }
-  if (decision.decision === 'defer') {
-    const costs = isBudgeted ? decision.mayGet.flatMap((message) => estimator.costOf(message) ?? []) : [];
-    const costMicros = costs.length === 0 ? null : Math.max(...costs);
-    const facts = { parts: null, encoding: null, costMicros, variant: null };
-    return { row, line, key, to, state: 'deferred', reason: decision.reason, ...facts };
-  }
+  const isDeferred = decision.decision === 'defer';
+  const mayGet = isDeferred && isBudgeted ? decision.mayGet : [];
+  const costs = mayGet.flatMap((message) => estimator.costOf(message) ?? []);
+  const facts = {
+    parts: null,
+    encoding: null,
+    costMicros: costs.length === 0 ? null : Math.max(...costs),
+    variant: null,
+  };
   const reason = decision.decision === 'done' ? null : decision.reason;
-  return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };
+  return { row, line, key, to, state: isDeferred ? 'deferred' : 'skipped', reason, ...facts };
 }
 
 /**
@@ -599,12 +591,7 @@ export async function beginRefusals(
   return [...past, ...[over, stale].filter((one) => one !== null)];
 }
 
-interface LateOptions {
-  readonly ledger: Ledger;
-  readonly plan: Plan;
-  readonly allow: readonly Allowable[];
-  readonly nowMs: number;
-}
+type LateOptions = Pick<PrepareOptions, 'ledger' | 'plan' | 'allow' | 'nowMs'>;
 
 /** An older run is continued only with `--allow too-late`: its ledger may be a restored backup (failures.md, H5). */
 const LATE_MS = 24 * 3_600_000;

@@ -37,14 +37,14 @@ export async function feed(rows: RowsToSend, context: ProducerContext): Promise<
   const { lists, pool } = context;
   const ended = new AbortController();
   // As long as anything is claimed, also after the last row was taken.
-  const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
+  const watching = lists.watch(ended.signal).catch((error: unknown) => {
     if (!ended.signal.aborted) pool.fail(error);
   });
   try {
     await feedAll(rows, context);
   } finally {
     ended.abort();
-    if (watching !== undefined) await watching;
+    await watching;
   }
 }
 
@@ -112,7 +112,11 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
 }
 
 /** Nothing is in flight when a gate is judged: batches that wait for others go first. */
-async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerContext): Promise<boolean> {
+async function atGate(
+  gate: Gate,
+  packer: ReturnType<typeof createPacker<SendTask>>,
+  { pool, lists }: ProducerContext,
+): Promise<boolean> {
   do {
     for (const batch of packer.rest()) await pool.put(batch);
     await pool.idle();
@@ -187,20 +191,14 @@ function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
 }
 
-/** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
-interface Packer<T> {
-  add(item: T, variant: string | null): Packed<T> | null;
-  /** The incomplete batches, in the order in which they were begun. */
-  rest(): readonly Packed<T>[];
-}
-
-type Packed<T> = readonly [T, ...T[]];
-
-/** @param most - recipients of one request */
-export function createPacker<T>(most: number): Packer<T> {
+/**
+ * Collects recipients who can share a request: same variant, so the same text or template; in list order.
+ * @param most - recipients of one request
+ */
+export function createPacker<T>(most: number) {
   const open = new Map<string | null, [T, ...T[]]>();
   return {
-    add(item, variant) {
+    add(item: T, variant: string | null): readonly [T, ...T[]] | null {
       const items = open.get(variant);
       if (items === undefined) {
         if (most === 1) return [item];
@@ -212,7 +210,8 @@ export function createPacker<T>(most: number): Packer<T> {
       open.delete(variant);
       return items;
     },
-    rest() {
+    /** The incomplete batches, in the order in which they were begun. */
+    rest(): readonly (readonly [T, ...T[]])[] {
       const left = [...open.values()];
       open.clear();
       return left;

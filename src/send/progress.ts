@@ -2,23 +2,11 @@ import { hash } from 'node:crypto';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Halt, Json, JsonObject, OutcomeState, RunState, StepCount } from '../model.ts';
-import { createLatency, type Latency, readLatency } from '../report/latency.ts';
+import { createLatency, readLatency } from '../report/latency.ts';
 import type { StopContext } from './stop.ts';
 
 /** The figures of one start, kept while it runs: for the progress line, and added to the run's figures at its end. */
-export interface Progress {
-  readonly figures: Figures;
-  /** This start saw an answer that is the API's own. */
-  recognised: boolean;
-  latency(ms: number): void;
-  finished(state: OutcomeState): void;
-  /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
-  opens(atMs: number): void;
-  /** The API asked to wait this long before it takes a message; null: it gave no time. */
-  asked(retryAfterMs: number | null): void;
-  /** The attempts of a recipient are used up, and the API asked to wait each time. Default: as long as it asked. */
-  limited(nowMs: number, waitMs?: number): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 export interface Figures {
   posted: number;
@@ -45,14 +33,10 @@ export function triedIn(outcomes: Readonly<Record<(typeof TRIED)[number], number
   return TRIED.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 }
 
-export interface ProgressWithLatency extends Progress {
-  readonly times: Latency;
-}
-
 /** Wait for recipients that the API was too busy for, where it gave no time. */
 const LIMITED_MS = 15 * 60_000;
 
-export function createProgress(): ProgressWithLatency {
+export function createProgress() {
   const finished = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, 'in-doubt': 0, pending: 0 };
   const figures: Figures = { posted: 0, retried: 0, finished, toDo: 0, waits: null };
   const times = createLatency();
@@ -60,18 +44,21 @@ export function createProgress(): ProgressWithLatency {
   return {
     figures,
     times,
+    /** This start saw an answer that is the API's own. */
     recognised: false,
-    latency: (ms) => times.add(ms),
-    finished(state) {
+    finished(state: OutcomeState): void {
       finished[state] += 1;
     },
-    opens(atMs) {
+    /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
+    opens(atMs: number): void {
       figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
     },
-    asked(retryAfterMs) {
+    /** The API asked to wait this long before it takes a message; null: it gave no time. */
+    asked(retryAfterMs: number | null): void {
       if (retryAfterMs !== null) longestMs = Math.max(retryAfterMs, longestMs ?? 0);
     },
-    limited(nowMs, waitMs = longestMs ?? LIMITED_MS) {
+    /** The attempts of a recipient are used up, and the API asked to wait each time. Default: as long as it asked. */
+    limited(nowMs: number, waitMs = longestMs ?? LIMITED_MS): void {
       figures.limitedUntilMs = Math.max(nowMs + waitMs, figures.limitedUntilMs ?? 0);
     },
   };
@@ -92,7 +79,7 @@ export function firstOpeningMs({ opensAtMs, limitedUntilMs }: Figures): number |
  */
 export function addFigures(
   before: JsonObject | null,
-  progress: ProgressWithLatency,
+  progress: Progress,
   activeMs: number,
   url: string | null = null,
 ): JsonObject {

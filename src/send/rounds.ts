@@ -73,12 +73,14 @@ const AFTER_LAST_MS = 5_000;
  * `sendRounds`, then waits for delivery reports and replies: until every accepted message has a final state, or no
  * event has come in for a given time. Fallbacks that reports made due go out in another pass, after which it waits
  * again. It does not wait after a halt or an interrupt.
+ * @param joinReplies - finds out which messages were answered, for callers that count replies
  */
 export async function sendListening(
   run: RunRecord,
   start: PreparedStart,
   sendPass: SendPass,
-  { reporters, joinReplies }: Listening,
+  reporters: Reporters,
+  joinReplies: () => Promise<unknown>,
 ): Promise<RunEnd> {
   const { ledger, interrupt, plan } = start;
   let left = start.limit ?? null;
@@ -104,53 +106,45 @@ export async function sendListening(
   return { ...end, recovered };
 }
 
-interface Listening {
-  readonly reporters: Reporters;
-  /** Finds out which messages were answered, for callers that count replies. */
-  readonly joinReplies: () => Promise<unknown>;
-}
-
 async function stay(end: RunEnd, start: PreparedStart, reporters: Reporters): Promise<void> {
   const { ledger, interrupt, now, timers = TIMERS, sleep = timers.sleep } = start;
   const beganMs = timers.monotonicMs();
-  const open = openMessages(ledger, end.run);
+  const isAnyOpen = openMessages(ledger, end.run);
   for (;;) {
     const quietMs = timers.monotonicMs() - Math.max(beganMs, reporters.lastEventMs() ?? beganMs);
     if (interrupt.aborted || reporters.failure() !== null) break;
     if (reporters.isDone !== null) {
       if (reporters.isDone()) break;
-    } else if (quietMs >= reporters.forMs || (quietMs >= AFTER_LAST_MS && !open.any())) break;
+    } else if (quietMs >= reporters.forMs || (quietMs >= AFTER_LAST_MS && !isAnyOpen())) break;
     end.figures.waits = { why: 'reports', untilMs: now() + reporters.forMs - quietMs };
     await sleep(LOOK_MS, interrupt);
   }
   end.figures.waits = null;
 }
 
-/** Checks only the first message without a final state, until it has one: all messages together cost one scan. */
-function openMessages(ledger: Ledger, run: RunRecord): { any(): boolean } {
+/**
+ * Whether a message has no final state. Checks only the first one without, until it has one: all messages together cost
+ * one scan.
+ */
+function openMessages(ledger: Ledger, run: RunRecord): () => boolean {
   const batches = ledger.outcomes(run, { outcomes: ['accepted'] })[Symbol.iterator]();
   let batch = batches.next();
   let at = 0;
-  return {
-    any() {
-      const deliveries = openDeliveries(ledger, run);
-      for (let pages = 0; batch.done !== true; pages += 1) {
-        // Lets the process answer webhooks.
-        if (pages === PAGES_AT_ONCE) return true;
-        while (at < batch.value.length) {
-          const ahead = batch.value.slice(at, at + AT_ONCE);
-          const open = (deliveries?.join(ahead) ?? ahead).findIndex(({ delivery = null }) => !isFinal(delivery));
-          if (open !== -1) {
-            at += open;
-            return true;
-          }
-          at += ahead.length;
-        }
-        batch = batches.next();
-        at = 0;
+  return () => {
+    const deliveries = openDeliveries(ledger, run);
+    for (let pages = 0; batch.done !== true; pages += 1) {
+      // Lets the process answer webhooks.
+      if (pages === PAGES_AT_ONCE) return true;
+      while (at < batch.value.length) {
+        const ahead = batch.value.slice(at, at + AT_ONCE);
+        const open = (deliveries?.join(ahead) ?? ahead).findIndex(({ delivery = null }) => !isFinal(delivery));
+        at += open === -1 ? ahead.length : open;
+        if (open !== -1) return true;
       }
-      return false;
-    },
+      batch = batches.next();
+      at = 0;
+    }
+    return false;
   };
 }
 

@@ -1,7 +1,7 @@
 import { HandbillError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { PendingRow, RunRecord } from '../ledger/records.ts';
-import type { Halt, RunState, StepCount } from '../model.ts';
+import type { RunState, StepCount } from '../model.ts';
 import { standInOf } from '../plan/elsewhere.ts';
 import type { Api } from './api.ts';
 import { asksReports, createCanary, createGate, type Gate, judgeReports } from './canary.ts';
@@ -14,7 +14,7 @@ import {
   withUnreached,
 } from './deliveries.ts';
 import { createFirstPendingRows, createPendingRows, feed } from './producer.ts';
-import { addFigures, answersIn, type Figures, firstOpeningMs, type Progress, stateAfter, sumOf } from './progress.ts';
+import { addFigures, answersIn, firstOpeningMs, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
 import type { PreparedStart } from './start.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
@@ -31,19 +31,7 @@ export interface Pass {
   readonly posted: number | null;
 }
 
-export interface RunEnd {
-  readonly run: RunRecord;
-  readonly state: RunState;
-  readonly halt: Halt | null;
-  readonly recovered: number;
-  readonly posted: number;
-  /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
-  readonly opensAtMs: number | null;
-  /** Figures of this start, for a progress line. */
-  readonly figures: Figures;
-  /** The ledger could not be written: exit status 7. */
-  readonly ledgerError: Error | null;
-}
+export type RunEnd = Awaited<ReturnType<typeof sendRun>>;
 
 /**
  * One pass of a start, under the lock of its run: sends to all pending recipients, in list order, and records the
@@ -56,7 +44,7 @@ export async function sendRun(
   { run: begun, limit, posted: postedBefore }: Pass,
   api: Pick<Api, 'endpoint' | 'wire' | 'secrets'>,
   sharing: Sharing | null = null,
-): Promise<RunEnd> {
+) {
   const { plan, ledger, now, timers = TIMERS, memory = null, onEvent } = start;
   const { run, recovered } = ledger.start(begun, now(), start.commit, standInOf(plan.environment));
   // Recipients in doubt after a kill may have a delivery report since.
@@ -92,7 +80,7 @@ export async function sendRun(
   await part?.rest(work);
   if (!work.stopped.aborted) stop.ended();
   if (remembered !== null) {
-    remembered.keep(groupCommit.unwritten);
+    remembered.unwritten.push(...groupCommit.unwritten);
     remembered.posted += progress.figures.posted;
   }
   const { trouble } = work;
@@ -122,7 +110,7 @@ export async function sendRun(
     const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
     const ended =
       ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
-    return { run: ended, state, halt };
+    return { run: ended, state: state as RunState, halt };
   };
   let end = conclude();
   // After the last commit: the next start does not read a file that its name no longer leads to.
@@ -132,8 +120,17 @@ export async function sendRun(
     end = conclude();
   }
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
-  const opensAtMs = firstOpeningMs(all.figures);
-  return { ...end, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
+  return {
+    ...end,
+    recovered,
+    posted,
+    /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
+    opensAtMs: firstOpeningMs(all.figures),
+    /** For a progress line: those of this start. */
+    figures: all.figures,
+    /** The ledger could not be written: exit status 7. */
+    ledgerError: ledgerError as Error | null,
+  };
 }
 
 function limitedUntilMs({ figures }: RunRecord, nowMs: number): number | null {
@@ -174,7 +171,7 @@ function createCanaryGate(work: Work, before: readonly StepCount[]): Gate | null
   const asks = asksReports(canary.gate);
   const judge = (isOver: boolean) => judgeReports(canary.gate, returnedIn(ledger, run), isOver);
   return createGate({
-    steps: createCanary({ canary, before, figures: progress.figures }),
+    steps: createCanary(canary, before, progress.figures),
     async recount() {
       await groupCommit.written();
       resolveByReports(ledger, now());

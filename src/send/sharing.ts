@@ -4,15 +4,7 @@ import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
 import { resolveByReports } from './deliveries.ts';
 import { feed, type PendingRows, type RowsToSend } from './producer.ts';
-import {
-  addFigures,
-  createProgress,
-  type Figures,
-  type Progress,
-  type ProgressWithLatency,
-  stateAfter,
-  triedIn,
-} from './progress.ts';
+import { addFigures, createProgress, type Figures, type Progress, stateAfter, triedIn } from './progress.ts';
 import type { ShardQueue } from './shard-queue.ts';
 import { createShardPendingRows } from './shard-rows.ts';
 import { type Answers, NO_ANSWERS, type Stop } from './stop.ts';
@@ -44,12 +36,12 @@ interface SharedProducer extends Pick<RowsToSend, 'limit' | 'gate'> {
 
 /** A start of a run that is shared with workers: the process that begins it works on it as well. */
 export function createSharing(options: SharingOptions) {
-  const { ledger, workers, worker, queue, now, timers } = options;
+  const { workers, worker, queue, timers, ratePerSecond } = options;
   return {
     join(run: RunRecord, before: Omit<Answers, 'inDoubt'>, areWaiting: boolean) {
       workers.forget(run, areWaiting);
       const facts = { ...options.facts, before: { ...before } };
-      const part = openPart({ ledger, workers, worker, run, queue, now, timers });
+      const part = openPart({ ...options, run });
       return {
         shared: part.shared,
         get halt() {
@@ -63,7 +55,10 @@ export function createSharing(options: SharingOptions) {
           if (gate !== null) await feed({ pendingRows: pendingRows(), limit, gate, untilWide: true }, work);
           const left = limit === null ? null : limit - triedIn(work.progress.figures.finished);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
-          const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
+          // Few enough that workers end together, many enough that handing them out costs little.
+          const even = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(work.progress.figures.toDo / SHARDS)));
+          const paced = ratePerSecond === null ? even : Math.max(1, Math.ceil(ratePerSecond * SHARD_SECONDS));
+          const shards = workers.cut(run, Math.min(even, paced), left, facts);
           // Jobs of an earlier start that did not end in order.
           await queue.drop({ number: run.number, starts: run.starts - 1 });
           await queue.offer(
@@ -79,7 +74,7 @@ export function createSharing(options: SharingOptions) {
           await part.rest(work);
           await endForAll(work);
         },
-        sum: (own: ProgressWithLatency): ProgressWithLatency => sumOfAll(own, () => workers.sum(run), part.others),
+        sum: (own: Progress): Progress => sumOfAll(own, () => workers.sum(run), part.others),
       };
 
       async function endForAll(work: Work): Promise<void> {
@@ -101,12 +96,6 @@ export function createSharing(options: SharingOptions) {
 
 export type Sharing = ReturnType<typeof createSharing>;
 
-/** Recipients of a shard: few enough that workers end together, many enough that handing them out costs little. */
-function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
-  const even = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(recipients / SHARDS)));
-  return ratePerSecond === null ? even : Math.max(1, Math.min(even, Math.ceil(ratePerSecond * SHARD_SECONDS)));
-}
-
 /**
  * Ends a shared run whose `send` has died, under its lock: the rest is for the next start.
  * @returns null: it has ended meanwhile
@@ -122,11 +111,7 @@ export function finishShared(ledger: Ledger, workers: WorkerStore, found: RunRec
 }
 
 /** Sums all workers. The others' figures are the ledger's; if a lost server took them, the last ones known. */
-function sumOfAll(
-  own: ProgressWithLatency,
-  read: () => ReturnType<WorkerStore['sum']>,
-  others: Share,
-): ProgressWithLatency {
+function sumOfAll(own: Progress, read: () => ReturnType<WorkerStore['sum']>, others: Share): Progress {
   const all = createProgress();
   all.recognised = own.recognised;
   all.figures.toDo = own.figures.toDo;
@@ -348,30 +333,12 @@ export function openPart(options: PartOptions) {
   };
 }
 
-/** The outcomes by their names in a share. */
-const OUTCOMES = {
-  accepted: 'accepted',
-  rejected: 'rejected',
-  failed: 'failed',
-  inDoubt: 'in-doubt',
-  skipped: 'skipped',
-  deferred: 'deferred',
-} as const;
-const NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[];
-
 export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Pick<Stop, 'counts'>): Share {
-  const { posted, retried, finished, opensAtMs = null, limitedUntilMs = null } = figures;
-  const outcomes = Object.fromEntries(NAMES.map((name) => [name, finished[OUTCOMES[name]]]));
+  const { posted, retried, opensAtMs = null, limitedUntilMs = null } = figures;
+  const { 'in-doubt': inDoubt, accepted, rejected, failed, skipped, deferred } = figures.finished;
   const { firstSteps, fellBack } = counts;
-  return {
-    ...(outcomes as Record<keyof typeof OUTCOMES, number>),
-    posted,
-    retried,
-    firstSteps,
-    fellBack,
-    opensAtMs,
-    limitedUntilMs,
-  };
+  const outcomes = { accepted, rejected, failed, inDoubt, skipped, deferred };
+  return { ...outcomes, posted, retried, firstSteps, fellBack, opensAtMs, limitedUntilMs };
 }
 
 export const NOTHING = shareOf(createProgress(), { counts: NO_ANSWERS });
@@ -380,10 +347,13 @@ function addShare(to: Pick<Progress, 'figures' | 'opens' | 'limited'>, share: Sh
   const { figures } = to;
   figures.posted += share.posted;
   figures.retried += share.retried;
-  for (const name of NAMES) figures.finished[OUTCOMES[name]] += share[name];
+  for (const name of OUTCOMES) figures.finished[name] += share[name];
+  figures.finished['in-doubt'] += share.inDoubt;
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
   if (share.limitedUntilMs !== null) to.limited(share.limitedUntilMs, 0);
 }
+
+const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred'] as const;
 
 const CALL_BACK_LOOK_MS = 100;
 

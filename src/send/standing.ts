@@ -28,7 +28,13 @@ async function findStanding(
   const reasons: Diagnostic[] = [];
   for (const name of await plansIn(rule.folder)) {
     const file = displayPath(join(rule.folder, name), options.cwd);
-    const plan = readIn(rule.folder, name, file);
+    // It may be a link, as in a mounted ConfigMap.
+    const found = findFileAnywhere(rule.folder, name);
+    const read = 'fault' in found ? found : readSmallFile(found.path, MAX_PLAN_BYTES, file);
+    const plan =
+      'fault' in read
+        ? problem(read.fault.code, read.fault.message, { at: { file } })
+        : parsePlanFile(new TextDecoder().decode(read.bytes), file);
     if ('code' in plan) {
       reasons.push(plan);
       continue;
@@ -66,14 +72,6 @@ async function plansIn(folder: string): Promise<readonly string[]> {
     throw refuse(problem('not-approved', `The folder of standing approvals ${folder} cannot be read: ${error.code}.`));
   });
   return names.filter((name) => name.endsWith('.json')).sort();
-}
-
-/** A plan, which may be a link, as in a mounted ConfigMap; or why the file is no plan. */
-function readIn(folder: string, name: string, file: string): AnyPlanFile | Diagnostic {
-  const found = findFileAnywhere(folder, name);
-  const read = 'fault' in found ? found : readSmallFile(found.path, MAX_PLAN_BYTES, file);
-  if ('fault' in read) return problem(read.fault.code, read.fault.message, { at: { file } });
-  return parsePlanFile(new TextDecoder().decode(read.bytes), file);
 }
 
 /**

@@ -62,36 +62,27 @@ interface ListsAgain {
   readonly readAtMs: number;
   readonly read: () => Promise<Suppressions>;
   /** How to detect changes while requests go out. Default: not at all. */
-  readonly watch?: ListsWatch;
+  readonly watch?: {
+    /** Another text when a list was written or replaced. */
+    readonly stamp: () => Promise<string>;
+    /** The stamp before they were read. */
+    readonly first: string;
+    readonly everyMs: number;
+  };
 }
 
-interface ListsWatch {
-  /** Another text when a list was written or replaced. */
-  readonly stamp: () => Promise<string>;
-  /** The stamp before they were read. */
-  readonly first: string;
-  readonly everyMs: number;
-}
+export type Lists = ReturnType<typeof createLists>;
 
-/** Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3). */
-export interface Lists {
-  readonly current: Suppressions;
-  /**
-   * Called after a wait.
-   * @throws HandbillError where they cannot be read any more
-   */
-  renew(): Promise<void>;
-  /** Reads them again after each change, until `ended`; null if changes are not detected. Rejects as `renew` does. */
-  watch(ended: AbortSignal): Promise<void> | null;
-}
-
-/** @param again - null: they stay as they are */
+/**
+ * Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3).
+ * @param again - null: they stay as they are
+ */
 export function createLists(
   suppressions: Suppressions,
   again: ListsAgain | null,
   now: () => number,
   { sleep }: Pick<Timers, 'sleep'> = TIMERS,
-): Lists {
+) {
   let current = suppressions;
   let readAtMs = again?.readAtMs ?? 0;
   let known = again?.watch?.first ?? '';
@@ -100,25 +91,31 @@ export function createLists(
     readAtMs = now();
     known = stamp;
   };
-  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
-  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
-    let before = known;
-    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
-      const seen = await stamp();
-      if (seen !== known && seen === before) await read(of, seen);
-      before = seen;
-    }
-  };
   return {
-    get current() {
+    get current(): Suppressions {
       return current;
     },
-    async renew() {
+    /**
+     * Called after a wait.
+     * @throws HandbillError where they cannot be read any more
+     */
+    async renew(): Promise<void> {
       const ageMs = now() - readAtMs;
       // A clock that was set back does not show their age.
       if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
       await read(again, (await again.watch?.stamp()) ?? '');
     },
-    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
+    /** Reads them again after each change, until `ended`. Rejects as `renew` does. */
+    async watch(ended: AbortSignal): Promise<void> {
+      if (again?.watch === undefined) return;
+      const { stamp, everyMs } = again.watch;
+      let before = known;
+      for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
+        const seen = await stamp();
+        // Writing a list in place takes a while, and half a list lets people through: read it when it stops changing.
+        if (seen !== known && seen === before) await read(again, seen);
+        before = seen;
+      }
+    },
   };
 }

@@ -14,26 +14,7 @@ import { number } from '../util/words.ts';
  * continues. http/classify.ts decides rules that follow from a single answer (`verdict.halt`); rules that count are
  * here.
  */
-export interface Stop {
-  /** Takes the final verdict of one recipient in this start; the first rule that applies is kept. */
-  note(verdict: Verdict, about?: About): void;
-  /** Takes the status of each answer, also of attempts with another one after them. */
-  answered(status: number): void;
-  /** The list has ended, and nothing is in flight. */
-  ended(): void;
-  /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
-  fellBack(): void;
-  /** The gate of the canary is shut by this figure. */
-  shut(figure: string): void;
-  /** A request was made for other recipients than the environment may send to. */
-  outside(): void;
-  /** A person paused the environment or the campaign; null: a person has resumed it. */
-  paused(pause: Pause | null): void;
-  overBudget(words: Pick<Halt, 'message' | 'next'>): void;
-  readonly halt: Halt | null;
-  readonly isAccepting: boolean;
-  readonly counts: Answers;
-}
+export type Stop = ReturnType<typeof createStop>;
 
 export interface About {
   /** 0, the default, for the campaign's own message; then the fallbacks. */
@@ -92,9 +73,9 @@ export interface StopContext {
   readonly onHalt: () => void;
 }
 
-export const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
+export const NO_ANSWERS = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
 
-export function createStop(context: StopContext): Stop {
+export function createStop(context: StopContext) {
   const doubtLimit =
     threshold(context.limits.stopAfterInDoubt, context.rows) ??
     // The default: max(recipients in flight, min(1% of the list, 20)).
@@ -102,11 +83,7 @@ export function createStop(context: StopContext): Stop {
   const { before, others = () => NO_ANSWERS } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
-  let accepted = 0;
-  let rejected = 0;
-  let firstSteps = 0;
-  let fellBack = 0;
-  let doubts = 0;
+  const own = { ...NO_ANSWERS };
   let doubtsInARow = 0;
   let failuresInARow = 0;
   let answers = 0;
@@ -126,38 +103,41 @@ export function createStop(context: StopContext): Stop {
   };
 
   return {
-    answered(status) {
+    /** Takes the status of each answer, also of attempts with another one after them. */
+    answered(status: number): void {
       answers += 1;
       throttledInARow = status === TOO_MANY ? throttledInARow + 1 : 0;
       if (throttledInARow >= THROTTLED_IN_A_ROW) throttled(THROTTLED_IN_A_ROW);
     },
-    ended() {
+    /** The list has ended, and nothing is in flight. */
+    ended(): void {
       if (answers > 0 && throttledInARow === answers) throttled(answers);
       if (unresolved) stop('api-down', `${unreachable(unresolved, context.api)}. No recipient was sent to.`);
     },
-    note(verdict, about = {}) {
+    /** Takes the final verdict of one recipient in this start; the first rule that applies is kept. */
+    note(verdict: Verdict, about: About = {}): void {
       const { outcome } = verdict;
       const { step = 0 } = about;
       const event = about.sameEvent === true ? 0 : 1;
       if (verdict.halt !== null)
-        keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + accepted + others().accepted, context));
+        keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + own.accepted + others().accepted, context));
       unresolved = unresolved !== null && verdict.reason === 'dns' && outcome === 'failed' ? verdict : null;
       // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
       if (outcome === 'in-doubt') {
-        doubts += 1;
+        own.inDoubt += 1;
         doubtsInARow += event;
       }
       if (outcome === 'accepted' || outcome === 'rejected') {
         failuresInARow = 0;
         doubtsInARow = 0;
       }
-      if (outcome === 'accepted') accepted += 1;
-      if (outcome === 'accepted' && step === 0) firstSteps += 1;
-      if (outcome === 'rejected') rejected += 1;
+      if (outcome === 'accepted') own.accepted += 1;
+      if (outcome === 'accepted' && step === 0) own.firstSteps += 1;
+      if (outcome === 'rejected') own.rejected += 1;
 
       const more = others();
-      const allDoubts = doubts + more.inDoubt;
+      const allDoubts = own.inDoubt + more.inDoubt;
       if (allDoubts >= doubtLimit) {
         const doubted = allDoubts === 1 ? '1 recipient is' : `${allDoubts} recipients are`;
         stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
@@ -170,8 +150,8 @@ export function createStop(context: StopContext): Stop {
           `${unreachable(verdict, context.api)}. ${FAILURES_IN_A_ROW} recipients in a row could not be sent to.`,
         );
       }
-      const allRejected = rejected + more.rejected;
-      if (before.accepted + accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
+      const allRejected = own.rejected + more.rejected;
+      if (before.accepted + own.accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
       }
       if (rejectedLimit !== null && allRejected >= rejectedLimit) {
@@ -179,32 +159,36 @@ export function createStop(context: StopContext): Stop {
         stop('refusals', `${refused} refused in this start (limits.stopAfter.rejected).`);
       }
     },
-    fellBack() {
-      fellBack += 1;
+    /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
+    fellBack(): void {
+      own.fellBack += 1;
       // A channel that is misspelt or switched off looks the same, and all recipients would get the costlier message.
       const more = others();
       if (
-        isReached(before.fellBack, fellBack + more.fellBack) &&
-        before.firstSteps + firstSteps + more.firstSteps === 0
+        isReached(before.fellBack, own.fellBack + more.fellBack) &&
+        before.firstSteps + own.firstSteps + more.firstSteps === 0
       ) {
         stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
       }
     },
+    /** A request was made for other recipients than the environment may send to. */
     outside: () => stop('invalid-request', 'A request was for a recipient outside of `only`: it was not sent.'),
-    paused(pause) {
+    /** A person paused the environment or the campaign; null: a person has resumed it. */
+    paused(pause: Pause | null): void {
       if (pause === null) stop('paused', 'Sending was paused, and resumed since.');
       else stop('paused', pauseText(pause), resumeHint(pause));
     },
-    overBudget: ({ message, next }) => stop('over-budget', message, next),
-    shut: (figure) => stop('canary', `The gate of the canary is shut: ${figure}`),
-    get halt() {
+    overBudget: ({ message, next }: Pick<Halt, 'message' | 'next'>) => stop('over-budget', message, next),
+    /** The gate of the canary is shut by this figure. */
+    shut: (figure: string) => stop('canary', `The gate of the canary is shut: ${figure}`),
+    get halt(): Halt | null {
       return halt;
     },
     get isAccepting() {
-      return accepted + others().accepted > 0;
+      return own.accepted + others().accepted > 0;
     },
-    get counts() {
-      return { accepted, rejected, inDoubt: doubts, firstSteps, fellBack };
+    get counts(): Answers {
+      return { ...own };
     },
   };
 }
@@ -235,11 +219,13 @@ function haltByAnswer(
   { api, list }: Pick<StopContext, 'api' | 'list'>,
 ): Halt {
   const message = haltMessage(rule, verdict, api);
-  if (rule === 'refusals') return deniedHalt(message, line, list);
+  const where = line === undefined ? '' : ` The answer was to ${list}:${line}.`;
+  // A 2xx whose body refuses, but not because of the recipient (failures.md, D1a).
+  if (rule === 'refusals') return { rule, message: `${message}${where}`, next: DENIED };
   const says = quoted(verdict.says ?? (rule === 'not-authorised' ? verdict.error : null) ?? '');
   if (verdict.says !== null || line === undefined || !ABOUT_ONE.has(rule))
     return { rule, message: `${message}${says}`, next: NEXT[rule] };
-  const named = { rule, message: `${message} The answer was to ${list}:${line}.${says}` };
+  const named = { rule, message: `${message}${where}${says}` };
   const check = CHECK[rule];
   if (check === undefined || accepted === 0 || (status !== null && ABOUT_ALL.has(status)))
     return { ...named, next: NEXT[rule] };
@@ -263,13 +249,8 @@ function quoted(text: string): string {
 
 const MOST_QUOTED = 200;
 
-/** For a 2xx whose body refuses, but not because of the recipient (failures.md, D1a). */
-function deniedHalt(message: string, line: number | undefined, list: string): Halt {
-  const where = line === undefined ? '' : ` The answer was to ${list}:${line}.`;
-  const next =
-    'Find out what it means, and whether the message arrived (`handbill doubt list`), then send again. If it means that the message was taken, write the word under `wire.response.recipientStatus.accepted` (`handbill help answers`).';
-  return { rule: 'refusals', message: `${message}${where}`, next };
-}
+const DENIED =
+  'Find out what it means, and whether the message arrived (`handbill doubt list`), then send again. If it means that the message was taken, write the word under `wire.response.recipientStatus.accepted` (`handbill help answers`).';
 
 /** Points to check where the answers are not about one recipient. */
 const CHECK: Partial<Readonly<Record<HaltRule, string>>> = {

@@ -46,7 +46,8 @@ export function summarise(
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
     ...(run.closedAtMs === null ? {} : { closedAt: iso(run.closedAtMs) }),
     ...(acceptedList.length === 0 ? {} : { acceptedList }),
-    ...openingOf(run.figures),
+    // From the figures of the last start: the first time for recipients who wait for a window or a pause.
+    ...timeIn(run.figures, 'opensAtMs', (opensAt) => ({ opensAt })),
     ...(pause === null ? {} : { paused: reportedPause(pause) }),
     ...winnerOf(run),
     ...(changed.length === 0 ? {} : { changed }),
@@ -58,10 +59,9 @@ function shownInput({ role, file, sha256 }: InputFile): NonNullable<Report['inpu
   return { role, file, sha256 };
 }
 
-/** From the figures of the last start: the first time for recipients who wait for a window or a pause. */
-function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
-  const opensAtMs = figures?.['opensAtMs'];
-  return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
+function timeIn<T>(figures: JsonObject | null, name: string, shown: (time: string) => T): T | object {
+  const atMs = figures?.[name];
+  return typeof atMs === 'number' && Math.abs(atMs) < 8.64e15 ? shown(iso(atMs)) : {};
 }
 
 /** The winner of the test, found or named; and when it is found, from the last start. */
@@ -70,8 +70,7 @@ function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winn
   // The user may have named another winner since.
   if (found !== undefined && found.variant === winner) return { winner: found };
   if (winner !== null) return { winner: { variant: winner, by: null, why: null, minimum: 0, shares: [] } };
-  const atMs = figures?.['winnerAtMs'];
-  return typeof atMs === 'number' && Math.abs(atMs) < 8.64e15 ? { winnerAt: iso(atMs) } : {};
+  return timeIn(figures, 'winnerAtMs', (winnerAt) => ({ winnerAt }));
 }
 
 /** A run that is recorded as running and that no process holds was killed: only the next start records that. */

@@ -3,16 +3,7 @@ import { asError } from '../errors.ts';
 import type { SharedTurns } from '../ledger/connection.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
-export interface Pool<Batch> {
-  /** Takes a batch to deliver. Undefined if it takes another one at once, else it resolves when it does. */
-  put(batch: Batch): Promise<void> | undefined;
-  idle(): Promise<void>;
-  /** Sets how many deliveries may be under way at once; those under way end first. */
-  setWidth(width: number): void;
-  /** Ends the start: `put` takes nothing afterwards. The first error is kept. */
-  fail(error: unknown): void;
-  readonly failure: Error | null;
-}
+export type Pool<Batch> = ReturnType<typeof createPool<Batch>>;
 
 /**
  * Bounds deliveries with p-limit: one at first, then as many as slow start allows. Each of its tasks delivers one batch
@@ -24,7 +15,7 @@ export function createPool<Batch>(
   deliver: (batch: Batch) => Promise<void>,
   stopped: AbortSignal,
   onFailure: () => void,
-): Pool<Batch> {
+) {
   const limit = pLimit(1);
   /** At most as many as may be under way. */
   const waiting: Batch[] = [];
@@ -65,19 +56,22 @@ export function createPool<Batch>(
   const hasRoom = (): boolean => waiting.length < limit.concurrency;
 
   return {
-    put(batch) {
+    /** Takes a batch to deliver. Undefined if it takes another one at once, else it resolves when it does. */
+    put(batch: Batch): Promise<void> | undefined {
       waiting.push(batch);
       begin();
       return hasRoom() ? undefined : until(hasRoom);
     },
     idle: () => until(() => waiting.length + limit.activeCount === 0),
-    setWidth(width) {
+    /** Sets how many deliveries may be under way at once; those under way end first. */
+    setWidth(width: number): void {
       limit.concurrency = width;
       for (const _ of waiting) begin();
       onRoom?.();
     },
+    /** Ends the start: `put` takes nothing afterwards. The first error is kept. */
     fail,
-    get failure() {
+    get failure(): Error | null {
       return failure;
     },
   };
@@ -88,19 +82,13 @@ export function createPool<Batch>(
  * each acceptance - which doubles them per round trip - up to the concurrency. A 429 halves them, after which they grow
  * by one per round trip. Too many retries bring them back to one (failures.md, rules 10 and 11, row F5).
  */
-export interface SlowStart {
-  readonly width: number;
-  accepted(): void;
-  throttled(): void;
-  /** Called with the figures of this start; if over a tenth of the requests are retries, one request at a time is left. */
-  retried(retries: number, posted: number): void;
-}
+export type SlowStart = ReturnType<typeof createSlowStart>;
 
 /** Retries that are never too many, however short the list is. */
 const RETRIES_FREE = 10;
 const RETRIES_SHARE = 0.1;
 
-export function createSlowStart(concurrency: number, onChange: (width: number) => void): SlowStart {
+export function createSlowStart(concurrency: number, onChange: (width: number) => void) {
   let width = 1;
   let congested = false;
   let credit = 0;
@@ -128,7 +116,8 @@ export function createSlowStart(concurrency: number, onChange: (width: number) =
       credit = 0;
       set(Math.floor(width / 2));
     },
-    retried(retries, posted) {
+    /** With the figures of this start; if over a tenth of the requests are retries, one request at a time is left. */
+    retried(retries: number, posted: number): void {
       single = retries > Math.max(RETRIES_FREE, posted * RETRIES_SHARE);
       if (single) set(1);
     },

@@ -1,34 +1,18 @@
 import { EXACT_MS } from './throttle.ts';
 import type { Timers } from './timers.ts';
 
-/** Time that passes only while everything waits for it: days go by in the time that the work in them takes. */
-export interface VirtualTime {
-  readonly timers: Timers;
-  /** Ms since 1970. */
-  readonly nowMs: number;
-  /** Calls `work` at an instant, in ms since 1970; later, where that has passed. */
-  at(ms: number, work: () => void): void;
-  /** No time passes until `work` has ended, except between `pass` and the call of the function that it returned. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-  pass(): () => void;
-  /** Lets time pass until nothing is left to happen before `untilMs` and all that was held has ended. */
-  play(untilMs: number, signal: AbortSignal): Promise<void>;
-}
-
 /** A wait ends at a whole second: at 100 messages a second, the ledger writes a group of them in one transaction. */
 const GRAIN_MS = 1000;
 
-interface Event {
-  readonly atMs: number;
-  readonly work: () => void;
-}
+export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
-export function createVirtualTime(fromMs: number): VirtualTime {
+/** Time that passes only while everything waits for it: days go by in the time that the work in them takes. */
+export function createVirtualTime(fromMs: number) {
   let nowMs = fromMs;
   let held = 0;
   let open = 0;
   /** The latest first: the next one is at the end. Of those at one instant, the first to come is the last. */
-  const agenda: Event[] = [];
+  const agenda: { readonly atMs: number; readonly work: () => void }[] = [];
 
   const add = (atMs: number, work: () => void): (() => void) => {
     const event = { atMs: Math.max(nowMs, atMs), work };
@@ -70,7 +54,7 @@ export function createVirtualTime(fromMs: number): VirtualTime {
       await turn();
       // Long work that lets others go on has begun its next turn by then.
       await turn();
-    } while (held > 0 || process.getActiveResourcesInfo().some(isOfFiles));
+    } while (held > 0 || process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq$)/.test(name)));
   };
 
   return {
@@ -80,12 +64,15 @@ export function createVirtualTime(fromMs: number): VirtualTime {
       soon: (work) => void add(nowMs, work),
       later: (ms, work) => void add(nowMs + ms, work),
       lateMs: GRAIN_MS,
-    },
-    get nowMs() {
+    } satisfies Timers,
+    /** Ms since 1970. */
+    get nowMs(): number {
       return Math.floor(nowMs);
     },
-    at: (ms, work) => void add(ms, work),
-    async hold(work) {
+    /** Calls `work` at an instant, in ms since 1970; later, where that has passed. */
+    at: (ms: number, work: () => void) => void add(ms, work),
+    /** No time passes until `work` has ended, except between `pass` and the call of the function that it returned. */
+    async hold<T>(work: () => Promise<T>): Promise<T> {
       held += 1;
       open += 1;
       try {
@@ -96,7 +83,8 @@ export function createVirtualTime(fromMs: number): VirtualTime {
       }
     },
     pass,
-    async play(untilMs, signal) {
+    /** Lets time pass until nothing is left to happen before `untilMs` and all that was held has ended. */
+    async play(untilMs: number, signal: AbortSignal): Promise<void> {
       for (await settled(); ; await settled()) {
         const next = agenda.at(-1);
         if (signal.aborted && open === 0) return;
@@ -113,7 +101,3 @@ export function createVirtualTime(fromMs: number): VirtualTime {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function isOfFiles(name: string): boolean {
-  return name.startsWith('FSReq') || name === 'CloseReq';
-}

@@ -5,9 +5,7 @@ import { type HeldShards, isRedirected, type RunRecord } from '../ledger/records
 import { stoppedTopic } from '../ledger/suppressions.ts';
 import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
 import { createPricer } from '../plan/estimate.ts';
-import type { Closed } from '../plan/gate.ts';
-import { lateAt } from '../plan/gate.ts';
-import type { Plan } from '../plan/plan.ts';
+import { type Closed, lateAt } from '../plan/gate.ts';
 import { createWindowGate } from '../plan/window.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Api } from './api.ts';
@@ -18,7 +16,7 @@ import { claimInTime, createGroupCommit, type GroupCommitLedger } from './group-
 import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
 import type { ProducerContext } from './producer.ts';
-import { acceptsAt, createProgress, type ProgressWithLatency } from './progress.ts';
+import { acceptsAt, createProgress } from './progress.ts';
 import { createLists, type PreparedStart } from './start.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import {
@@ -42,7 +40,6 @@ export interface WorkShared {
 
 /** Everything between the list and the API, of one pass of a start or of one worker. */
 export interface Work extends ProducerContext {
-  readonly progress: ProgressWithLatency;
   readonly trouble: Error | null;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
@@ -150,6 +147,7 @@ export async function openWork(
   );
 
   const { attempts } = campaign.send;
+  const stopTopic = campaign.project.webhook.replies.stopEnds === 'topic' ? stoppedTopic(run) : '';
   const costOf = createPricer(prices);
   // A recipient who waited for the winner has no variant in the ledger yet.
   const decidesLate = campaign.split.test !== null;
@@ -181,7 +179,7 @@ export async function openWork(
         .some((one) => one.environment === run.environment && acceptsAt(one, environment.url));
       return acceptedBefore;
     },
-    answers: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
+    checkAnswer: createAnswerCheck(wire, (notice) => onEvent?.({ kind: 'notice', notice })),
     onAnswer: onExchange && ((facts, readings) => onExchange(showExchange(facts, readings, Object.values(secrets)))),
     attempts,
     expand: plan.expander(startMs, { secrets, now }),
@@ -210,7 +208,8 @@ export async function openWork(
     },
     costOf,
     isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
-    optOutTopic: optOutTopicOf(plan, run),
+    // A test, a redirected message or one to the sandbox shows nothing about its recipient.
+    optOutTopic: isTest(run.occurrence) || isRedirected(run) || environment.secrets === null ? null : stopTopic,
     lateAtMs,
     window,
     closed: (recipient) => (now() >= lateAtMs ? EXPIRED : (window?.closed(recipient) ?? null)),
@@ -234,12 +233,6 @@ export async function openWork(
     },
   };
   return work;
-}
-
-/** The scope of a STOP. A test, a redirected message or one to the sandbox shows nothing about its recipient. */
-function optOutTopicOf({ campaign, environment }: Plan, run: RunRecord): string | null {
-  if (isTest(run.occurrence) || isRedirected(run) || environment.secrets === null) return null;
-  return campaign.project.webhook.replies.stopEnds === 'topic' ? stoppedTopic(run) : '';
 }
 
 const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };

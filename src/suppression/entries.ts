@@ -21,24 +21,19 @@ export interface EntrySink {
   hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number, topic: string): void;
 }
 
-/** The number probably has a digit too few or too many. */
-type DoubtSink = (line: number, problem: string) => void;
-
-interface EntryOptions {
-  /** The list, as the user would name it. */
-  readonly file: string;
-  readonly columns: SuppressionColumns;
-  readonly cells: Readonly<Record<AddressKind, AddressCell>>;
-  readonly untilOf: UntilReader;
-}
-
-/** Reports a row that it does not understand, and never skips it: the person behind it does not want messages. */
+/**
+ * Reports a row that it does not understand, and never skips it: the person behind it does not want messages.
+ * @param file - the list, as the user would name it
+ * @param doubted - called for a number that probably has a digit too few or too many
+ */
 export function createEntryReader(
-  options: EntryOptions,
+  file: string,
+  columns: SuppressionColumns,
+  cells: Readonly<Record<AddressKind, AddressCell>>,
+  untilOf: UntilReader,
   sink: EntrySink,
-  doubted: DoubtSink,
+  doubted: (line: number, problem: string) => void,
 ): (row: Row) => Diagnostic | null {
-  const { file, columns, cells, untilOf } = options;
   return ({ values, line, fault }) => {
     const wrong = (message: string, hint?: string): Diagnostic =>
       problem('invalid-suppression', message, { at: { file, line }, ...(hint === undefined ? {} : { hint }) });

@@ -55,7 +55,7 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
       },
       after(
         'src/send/summary.ts',
-        '...openingOf(run.figures),',
+        "...timeIn(run.figures, 'opensAtMs', (opensAt) => ({ opensAt })),",
         "...(typeof run.figures?.['toyTag'] === 'string' ? { toyTag: run.figures['toyTag'] } : {}),",
       ),
       before('schemas/report.schema.json', '"opensAt": {', TEXT_KEY('toyTag', 'The tag of the run.')),

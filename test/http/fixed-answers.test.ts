@@ -27,7 +27,7 @@ function ask(answerTo: (to: string, number: number) => object, count: number, la
     const recipients = [{ to, reference: `ref-${i}` }];
     const context = { wire, firstAnswer: false, nowMs: NOW, stopping: false };
     const document = parseAnswer(facts, recipients);
-    const [verdict] = check.check(facts, recipients, classifyMany(facts, recipients, context, document), document);
+    const [verdict] = check(facts, recipients, classifyMany(facts, recipients, context, document), document);
     said.push(`${verdict?.outcome} ${verdict?.reason ?? ''}${verdict?.halt === null ? '' : '!'}`.trim());
     if (verdict?.halt !== null) break;
   }

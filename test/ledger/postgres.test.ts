@@ -82,7 +82,7 @@ test('what was undone does not hide what others write: a reader sees another ver
   const bridge = openBridge(address);
   onTestFinished(() => bridge.close());
   bridge.ask({ text: 'SET search_path = handbill', values: [] }, 10_000);
-  const connection = new PostgresConnection({ path: 'here', history: 1, bridge, busyTimeoutMs: 1000 });
+  const connection = new PostgresConnection(bridge, 'here', 1, 1000);
   const before = connection.version();
   const failing = () =>
     connection.write(NOON, 1, () => {

@@ -104,7 +104,7 @@ export const ANSWERS: readonly Mutant[] = [
   }),
   mutant('mixed-up-connection-kept', {
     planted: 'a connection that answered another request is used again',
-    ...edit('src/http/connection-answers.ts', '        connection.end();\n', ''),
+    ...edit('src/http/connection-answers.ts', '      connection.end();\n', ''),
     proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the number' },
   }),
   mutant('unasked-answers-unsaid', {

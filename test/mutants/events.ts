@@ -199,7 +199,7 @@ export const CAME_BACK: readonly Mutant[] = [
   mutant('fell-back-and-left-out', {
     planted: 'a recipient who opted out when the fallback is claimed loses the message that was accepted',
     file: COMMITS,
-    was: "if (listed || suppressed.get(to, now, topicOf(run)) !== undefined) return 'suppressed';",
+    was: "if (listed || suppressed.get(to, now, run.topic ?? '') !== undefined) return 'suppressed';",
     is: "if (listed) return 'suppressed';",
     proof: resolved('leaves it as it was'),
   }),

@@ -176,15 +176,17 @@ export const INPUTS: readonly Mutant[] = [
   }),
   mutant('former-name-asked-once', {
     planted: 'a campaign that another process sent under its old name while the question waited is sent again',
-    edits: [
-      { file: 'src/ledger/campaigns.ts', was: 'const why = refusal(campaigns());', is: 'const why = refusal([]);' },
-    ],
+    edits: [{ file: 'src/ledger/runs.ts', was: 'const why = refusal(campaigns());', is: 'const why = refusal([]);' }],
     proof: { in: 'send/campaign-id.test.ts', only: 'while the question waits' },
   }),
   mutant('file-not-recorded', {
     planted: 'the ledger does not keep from which file a campaign was sent',
     edits: [
-      { file: 'src/ledger/campaigns.ts', was: 'put(own.id, own.name, own.file)', is: "put(own.id, own.name, '')" },
+      {
+        file: 'src/ledger/runs.ts',
+        was: 'putCampaign(own.id, own.name, own.file)',
+        is: "putCampaign(own.id, own.name, '')",
+      },
     ],
     proof: { in: 'send/campaign-id.test.ts', only: 'by its file is refused' },
   }),

@@ -127,8 +127,8 @@ export const KEEPING: readonly Mutant[] = [
   mutant('hashes-without-key-read-over', {
     planted: 'a run without the key goes on when hashes come',
     file: 'src/ledger/commits.ts',
-    was: 'if (keyId !== null && keyId !== hasher?.keyId) throw',
-    is: 'if (keyId === undefined) throw',
+    was: 'if (keyId !== null && keyId !== hasher?.keyId) {',
+    is: 'if (keyId === undefined) {',
     proof: { in: 'send/suppressed.test.ts', only: 'stops claiming when hashes come' },
   }),
   mutant('bad-opt-out-read-over', {
@@ -233,7 +233,7 @@ export const KEEPING: readonly Mutant[] = [
   }),
   mutant('written-after-an-io-error', {
     planted: 'a handle is written on after an I/O error',
-    ...edit(SQLITE, `new Set(['io', 'corrupt', 'readonly'])`, `new Set(['corrupt'])`),
+    ...edit('src/ledger/ledger-error.ts', `new Set(['io', 'corrupt', 'readonly'])`, `new Set(['corrupt'])`),
     proof: { in: 'disk/errors.test.ts' },
   }),
   mutant('reserve-kept', {

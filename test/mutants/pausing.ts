@@ -4,14 +4,14 @@ import { edit, type Mutant, mutant } from './mutant.ts';
 export const PAUSING: readonly Mutant[] = [
   mutant('claims-while-paused', {
     planted: 'a claim does not ask for pauses',
-    ...edit('src/ledger/commits.ts', 'if (pauses.pauseOf(run) !== null)', 'if (pauses.pauseOf(run) === undefined)'),
+    ...edit('src/ledger/commits.ts', 'if (pauseOf(run) !== null)', 'if (pauseOf(run) === undefined)'),
     proof: { in: 'ledger/pauses.test.ts', only: 'nothing is claimed' },
   }),
   mutant('claims-of-a-paused-campaign', {
     planted: 'a pause of one campaign is not asked for',
     file: 'src/ledger/pauses.ts',
-    was: 'AND environment = ? AND (campaign IS NULL OR campaign = ?)',
-    is: "AND environment = ? AND (campaign IS NULL OR campaign = ? || ' ')",
+    was: '(one.id === null || one.id === campaign)',
+    is: 'one.id === null',
     proof: { in: 'ledger/pauses.test.ts', only: 'the campaign: nothing is claimed' },
   }),
   mutant('claims-while-paused-on-postgres', {

@@ -21,8 +21,8 @@ export const REHEARSING: readonly Mutant[] = [
   mutant('virtual-time-does-not-wait', {
     planted: 'what is asked for at a later instant happens at once',
     file: 'src/send/virtual-time.ts',
-    was: 'at: (ms, work) => void add(ms, work),',
-    is: 'at: (ms, work) => void add(Math.min(ms, nowMs), work),',
+    was: 'at: (ms: number, work: () => void) => void add(ms, work),',
+    is: 'at: (ms: number, work: () => void) => void add(Math.min(ms, nowMs), work),',
     proof,
   }),
   mutant('rehearsed-days-without-fallen-messages', {

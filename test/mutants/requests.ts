@@ -162,7 +162,7 @@ export const REQUESTS: readonly Mutant[] = [
   }),
   mutant('no-probe-behind-a-request', {
     planted: 'a request waits a turn of the event loop for its connection, while its claim is on the disk',
-    ...edit(CONNECTION, '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(', '  }\n\n  finished('),
+    ...edit(CONNECTION, '    this.#client.dispatch(this.#probe, this);\n  }\n\n  /** Called', '  }\n\n  /** Called'),
     proof: { in: 'http/killed.test.ts', only: 'by the time that post returns' },
   }),
   mutant('characters-cut-in-two', {

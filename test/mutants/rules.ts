@@ -183,8 +183,8 @@ export const RULES: readonly Mutant[] = [
     planted:
       'a claim does not keep which environment posts the message: reports of another provider are joined to it by its id',
     file: 'src/ledger/commits.ts',
-    was: 'to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);',
-    is: 'to, attempts ?? null, topicOf(run), null, run.version) === 1);',
+    was: "to, attempts ?? null, run.topic ?? '', run.postedFrom, run.version) === 1);",
+    is: "to, attempts ?? null, run.topic ?? '', null, run.version) === 1);",
     proof: { in: 'ledger/stand-in.test.ts', only: 'a report is joined' },
   }),
   mutant('erased-in-doubt', {

@@ -11,7 +11,7 @@ const CLAIM = `      const answer = (await context.groupCommit.claim([context.cl
 `;
 const POST = `      facts = await post(request, context);
 `;
-const CONNECT = `    const connection = isConnected(context) ? 'open' : await connect(context);
+const CONNECT = `    const connection = isReady ? 'open' : await connect(context);
 `;
 
 const FROM = `const from = connection === 'open' ? 'claimed' : 'pending';`;

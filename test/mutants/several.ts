@@ -36,8 +36,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
-        is: `const next = (verdict.reason === 'unsupported-channel' || verdict.outcome === 'in-doubt') && from === 'claimed' ?`,
+        was: `if (verdict.reason === 'unsupported-channel' && from === 'claimed') {`,
+        is: `if ((verdict.reason === 'unsupported-channel' || verdict.outcome === 'in-doubt') && from === 'claimed') {`,
       },
       {
         file: DELIVER,
@@ -50,8 +50,8 @@ const FALLBACKS: readonly Mutant[] = [
   mutant('fallback-after-any-refusal', {
     planted: 'a recipient who is refused for any reason gets the fallback',
     file: DELIVER,
-    was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
-    is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
+    was: `if (verdict.reason === 'unsupported-channel' && from === 'claimed') {`,
+    is: `if (verdict.outcome === 'rejected' && from === 'claimed') {`,
     proof: fallbacks('a refusal of another kind'),
   }),
   mutant('fallback-posted-twice', {
@@ -153,7 +153,7 @@ const SHARED: readonly Mutant[] = [
   }),
   mutant('contradiction-refused', {
     planted: 'a recipient that an answer calls both accepted and refused is refused',
-    ...edit(ANSWERS, 'return a.said === b.said ? a : disagreeing(a, b);', `return a.said === 'refused' ? a : b;`),
+    ...edit(ANSWERS, '(a.said === b.said ? a : disagreeing(a, b))', `(a.said === 'refused' ? a : b)`),
     proof: shared('taken and refused'),
   }),
   mutant('wait-of-the-first-forgotten', {

@@ -29,22 +29,7 @@ export const SHARING: readonly Mutant[] = [
   }),
   mutant('shards-of-the-living', {
     planted: 'a shard is opened although its worker was heard of',
-    edits: [
-      {
-        file: STORE,
-        was: `const LOST = \`SELECT 1 FROM shards AS s WHERE list = ?1 AND (
-    (state = 'taken' AND NOT EXISTS (`,
-        is: `const LOST = \`SELECT 1 FROM shards AS s WHERE list = ?1 AND (
-    (state = 'taken' AND EXISTS (`,
-      },
-      {
-        file: STORE,
-        was: `offered_at = now_ms() WHERE list = ?1 AND (
-    (state = 'taken' AND NOT EXISTS (`,
-        is: `offered_at = now_ms() WHERE list = ?1 AND (
-    (state = 'taken' AND EXISTS (`,
-      },
-    ],
+    ...edit(STORE, "= `(state = 'taken'\n    AND NOT EXISTS (", "= `(state = 'taken'\n    AND EXISTS ("),
     proof: PROOF,
   }),
   mutant('claims-that-a-replica-lacks', {

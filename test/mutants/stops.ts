@@ -90,8 +90,8 @@ export const STOPS: readonly Mutant[] = [
     [
       {
         file: CLASSIFY,
-        was: `return answer.kind === 'html' || context.firstAnswer ? 'not-the-api' : null;`,
-        is: `return context.wire.answers.length > 99 ? 'not-the-api' : null;`,
+        was: `(answer.kind === 'html' || context.firstAnswer) ? 'not-the-api' : null;`,
+        is: `context.wire.answers.length > 99 ? 'not-the-api' : null;`,
       },
     ],
     { in: 'faults/behaviours.test.ts', only: ': a login page in HTML' },

@@ -225,11 +225,11 @@ describe('steps', () => {
     'have a gate of %d that is open for %d of which %d were accepted, and not for one less',
     (least, all, accepted) => {
       const judge = (many: number) =>
-        createCanary({
-          canary: { steps: [{ count: all }], pauseMs: 0, gate: { ...GATE, accepted: least } },
-          before: [count('accepted', many), count('rejected', all - many)],
-          figures: createProgress().figures,
-        }).judge();
+        createCanary(
+          { steps: [{ count: all }], pauseMs: 0, gate: { ...GATE, accepted: least } },
+          [count('accepted', many), count('rejected', all - many)],
+          createProgress().figures,
+        ).judge();
       expect(judge(accepted)).toBeNull();
       expect(judge(accepted - 1)).toContain('were accepted');
     },
@@ -250,11 +250,11 @@ describe('steps', () => {
               count(word, outcomes.slice(0, done).filter((o) => o === word).length),
             );
             const { figures } = createProgress();
-            const canary = createCanary({
-              canary: { steps, pauseMs: 0, gate: { ...GATE, accepted: 0.9 } },
-              before: [...before, count('pending', outcomes.length - done)],
+            const canary = createCanary(
+              { steps, pauseMs: 0, gate: { ...GATE, accepted: 0.9 } },
+              [...before, count('pending', outcomes.length - done)],
               figures,
-            });
+            );
             while (done < Math.min(until, outcomes.length)) {
               const so = outcomes.slice(0, done);
               const tried = so.filter((o) => o !== 'skipped').length;
@@ -292,7 +292,7 @@ describe('its pause', () => {
   const gate = (pauseMs: number, stays: boolean, slept: number[], said: number[] = []) => {
     const progress = createProgress();
     const canary = { steps: [{ count: 1 }], pauseMs, gate: GATE };
-    const steps = createCanary({ canary, before: [], figures: progress.figures });
+    const steps = createCanary(canary, [], progress.figures);
     progress.figures.posted += 1;
     steps.put(1);
     progress.finished('accepted');

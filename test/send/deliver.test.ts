@@ -95,7 +95,7 @@ async function delivered(batch: Batch, world: World) {
     stop: { note: () => undefined, answered: () => undefined, fellBack: () => undefined },
     progress,
     wire: wireOf(),
-    answers: { check: () => world.verdicts?.[requests.length - 1] ?? [accepted] },
+    checkAnswer: () => world.verdicts?.[requests.length - 1] ?? [accepted],
     isAccepting: () => true,
     attempts: 3,
     expand: {
@@ -350,7 +350,7 @@ it.each([
   const connection = createAnswering(() => undefined);
   const context = {
     progress: createProgress(),
-    answers: createAnswerCheck(wireOf(), () => undefined),
+    checkAnswer: createAnswerCheck(wireOf(), () => undefined),
     wire: wireOf(),
     isAccepting: () => true,
     slowStart: { accepted: () => undefined },

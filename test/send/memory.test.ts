@@ -18,7 +18,7 @@ it('says to the same server what could not be written, and nothing else', () => 
   const own = memory.of(run, of(ledger, 1));
   ledger.commit(run, [], [claimOf(0)], NOON);
   own.committed([], [claimOf(0), claimOf(1)], ['claimed', 'taken']);
-  own.keep([resultOf(0)]);
+  own.unwritten.push(resultOf(0));
   expect(memory.recall(of(ledger, 1), NOON)).toEqual([]);
   expect(fates(ledger, run)).toEqual(['accepted', 'pending', 'pending']);
   expect(memory.recall(of(ledger, 1), NOON)).toEqual([]);
@@ -34,7 +34,7 @@ it('tells another server which recipients it had claimed, unless the API has not
   own.committed([], claims, ['claimed', 'claimed', 'claimed', 'held']);
   // 2 never reached the API, and may be tried again whatever the server knows.
   own.committed([FAILED], [], []);
-  own.keep([resultOf(1)]);
+  own.unwritten.push(resultOf(1));
   expect(own.recipients).toBe(2);
   expect(memory.recall(of(ledger, 2), NOON)).toMatchObject([{ run: { id: run.id }, restored: 2 }]);
   expect(fates(ledger, run)).toEqual(['in-doubt(crash)', 'accepted', 'pending', 'pending', 'pending']);
@@ -48,7 +48,7 @@ it('says that another server does not know the run (J6)', () => {
   const run = givenRun(ledger, rows(1));
   const memory = createMemory();
   const gone = { ...run, number: run.number + 1 };
-  memory.of(gone, of(ledger, 1)).keep([resultOf(0)]);
+  memory.of(gone, of(ledger, 1)).unwritten.push(resultOf(0));
   expect(memory.recall(of(ledger, 2), NOON)).toEqual([{ run: gone, restored: null }]);
   expect(fates(ledger, run)).toEqual(['pending']);
 });

@@ -97,8 +97,8 @@ interface Asker {
   readonly busyTimeoutMs: number;
 }
 
-function connectionOf({ server, ...facts }: Asker): PostgresConnection {
-  return new PostgresConnection({ ...facts, history: server.timeline });
+function connectionOf({ bridge, path, server, busyTimeoutMs }: Asker): PostgresConnection {
+  return new PostgresConnection(bridge, path, server.timeline, busyTimeoutMs);
 }
 
 interface Server {

@@ -11,7 +11,7 @@ import {
   type SharedTurns,
   type Statement,
 } from '../connection.ts';
-import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
+import { LASTING, LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
 import { ownChannel } from '../lists.ts';
 import type { RunLock } from '../lock.ts';
 import type { LoadRow, RunIdentity, RunRecord, WorkerStore } from '../records.ts';
@@ -29,15 +29,6 @@ const LONG_MS = 15 * 60_000;
 
 /** Less than the 2 s after which a start has to report that another process holds the run (failures.md, H2). */
 const LOCK_WAIT = '600ms';
-
-interface ConnectionFacts {
-  readonly path: string;
-  /** The timeline of the server; null on a replica. */
-  readonly history: number | null;
-  readonly bridge: Bridge;
-  /** Longest wait for other processes. */
-  readonly busyTimeoutMs: number;
-}
 
 /**
  * One connection to a ledger in PostgreSQL. If the result of a transaction is unknown (no answer, a lost connection),
@@ -64,7 +55,11 @@ export class PostgresConnection implements Connection {
   #closed = false;
   readonly #locks = new Set<string>();
 
-  constructor({ path, history, bridge, busyTimeoutMs }: ConnectionFacts) {
+  /**
+   * @param history - the timeline of the server; null on a replica
+   * @param busyTimeoutMs - longest wait for other processes
+   */
+  constructor(bridge: Bridge, path: string, history: number | null, busyTimeoutMs: number) {
     this.#busyTimeoutMs = busyTimeoutMs;
     this.path = path;
     this.history = history;
@@ -448,9 +443,6 @@ const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
   displaced: null,
   other: null,
 };
-
-/** After these nothing more is written through a connection. */
-const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
 /** `other`: a bug of ours, or a rule of the tables. */
 function kindOf(code: string): LedgerErrorKind {
