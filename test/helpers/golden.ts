@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Diagnostic } from '../../src/errors.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'golden');
 
@@ -50,17 +51,28 @@ export function golden(title: string, name: string, say: (input: string, label: 
   });
 }
 
+/** `code line:column message (hint)` of each diagnostic, with the file where it is not `file`. */
+export function diagnosticLines(diagnostics: readonly Diagnostic[], file?: string): readonly string[] {
+  return diagnostics.map(({ code, severity, message, at, hint }) => {
+    const place =
+      at === undefined ? '' : ` ${file === undefined || at.file === file ? '' : `${at.file}:`}${at.line}:${at.column}`;
+    return `${severity === 'error' ? '' : `${severity} `}${code}${place} ${message}${hint === undefined ? '' : ` (${hint})`}`;
+  });
+}
+
 /** Lines without one that is empty, because that ends a case. */
 async function saidOf(say: Parameters<typeof golden>[2], input: string, label: string): Promise<readonly string[]> {
-  const said = await Promise.try(say, decoded(input), label).catch((error: Error) => `throws: ${error.message}`);
-  const texts = Array.isArray(said) ? said : [said];
-  const lines = texts.flatMap((one) => (typeof one === 'string' ? one : (JSON.stringify(one) ?? '')).split('\n'));
+  const said = await Promise.resolve()
+    .then(() => say(decoded(input), label))
+    .catch((error: Error) => `throws: ${error.message}`);
+  const texts = Array.isArray(said) ? said : typeof said === 'string' ? said.split('\n') : [said];
+  const lines = texts.map((one) => (typeof one === 'string' ? one : (JSON.stringify(one) ?? '')));
   return lines.length === 0 ? ['nothing'] : lines.map((line) => encoded(line) || '""');
 }
 
 /** What cannot be seen, or an editor would change, as JavaScript writes it in a string. */
 function encoded(text: string): string {
-  const hidden = /(?![\u200c]|\u200d)\p{C}|(?! )\p{Z}|^ | $/gu;
+  const hidden = /(?![\u200c]|\u200d)\p{C}|(?! )\p{Z}| $/gu;
   return text.replace(hidden, (one) => SHORT[one] ?? `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
