@@ -436,7 +436,7 @@ describe('values that a schema cannot judge', () => {
   golden('what a schema cannot judge is refused at its place', 'campaign/load', async (line) => {
     const base = SMALLEST.split('\n').filter((one) => one.split(':')[0] !== line.split(':')[0]);
     await using folder = await folderWith(hello(`${line}\n`, base.join('\n')));
-    return diagnosticLines((await folder.read('hello')).diagnostics);
+    return diagnosticLines((await folder.read('hello')).diagnostics, 'campaigns/hello/campaign.yaml');
   });
 
   test.each([

@@ -54,8 +54,7 @@ export function golden(title: string, name: string, say: (input: string, label: 
 /** `code line:column message (hint)` of each diagnostic, with the file where it is not `file`. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[], file?: string): readonly string[] {
   return diagnostics.map(({ code, severity, message, at, hint }) => {
-    const place =
-      at === undefined ? '' : ` ${file === undefined || at.file === file ? '' : `${at.file}:`}${at.line}:${at.column}`;
+    const place = at === undefined ? '' : ` ${at.file === file ? '' : `${at.file}:`}${at.line}:${at.column}`;
     return `${severity === 'error' ? '' : `${severity} `}${code}${place} ${message}${hint === undefined ? '' : ` (${hint})`}`;
   });
 }
