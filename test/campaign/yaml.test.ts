@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { MAX_YAML_BYTES, readYaml } from '../../src/campaign/yaml.ts';
 import { diagnosticLines, golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 import { brief } from './helper.ts';
 
 function read(text: string | Uint8Array) {
@@ -206,7 +207,7 @@ test.each([
   ['quotes', "'"],
   ['lines of a block', 'a: |\n  x\n'],
 ])('a megabyte of %s is read or refused', (_label, unit) => {
-  const text = unit.repeat(Math.floor(MAX_YAML_BYTES / unit.length));
+  const text = unit.repeat(examples(Math.floor(MAX_YAML_BYTES / unit.length)));
   const { yaml, diagnostics } = read(text);
   expect(yaml !== null || diagnostics.length > 0).toBe(true);
 });

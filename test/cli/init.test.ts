@@ -12,6 +12,7 @@ import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
 import { countryFault, defaultSender, init, makeFiles } from '../../src/operations/init.ts';
 import { validate } from '../../src/operations/validate.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
 import { handbillHere } from './in-process.ts';
@@ -513,7 +514,7 @@ const FAIR = { campaign: 'a', channel: 'sms', from: 'Riverside', country: 'GB' }
 test('whatever is answered is refused in words, or makes a project that can be sent', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 14 }),
-    fc.string({ unit: 'binary', maxLength: 14 }),
+    anyText(14, true),
     fc.constantFrom(
       'no',
       'null',

@@ -10,17 +10,13 @@ import {
 } from '../../src/content/email-content.ts';
 import { loadHtmlText } from '../../src/content/html-text.ts';
 import type { JsonObject } from '../../src/model.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 import { stated } from './check-table.ts';
 
 const textOfHtml = await loadHtmlText();
 const GOOD: JsonObject = { subject: 'Your table', html: '<p>x</p>' };
-
-/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
-const anyText = (maxLength: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
-    .map((codes) => String.fromCodePoint(...codes));
 
 const brief = (content: JsonObject, text?: string | null) =>
   email.check(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
@@ -110,7 +106,7 @@ describe('unsubscribe headers', () => {
           expect(value.length).toBeLessThan(2 * MAX_UNSUBSCRIBE_URL + 20);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 });

@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { HTML_TEXT_LIMITS, loadHtmlText } from '../../src/content/html-text.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { golden } from '../helpers/golden.ts';
-
-/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
-const anyText = (maxLength: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
-    .map((codes) => String.fromCodePoint(...codes));
+import { examples } from '../helpers/quick.ts';
 
 const textOfHtml = await loadHtmlText();
 
@@ -72,7 +68,7 @@ it('never throws', () => {
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       expect(typeof textOfHtml(pieces.join(''))).toBe('string');
     }),
-    { numRuns: 400 },
+    { numRuns: examples(400) },
   );
 });
 

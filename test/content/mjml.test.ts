@@ -5,13 +5,9 @@ import { loadHtmlText } from '../../src/content/html-text.ts';
 import { compileMjml, MAX_MJML_BYTES } from '../../src/content/mjml.ts';
 import { MAX_MJML_DEPTH } from '../../src/content/mjml-markup.ts';
 import type { Diagnostic } from '../../src/errors.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { diagnosticLines, golden } from '../helpers/golden.ts';
-
-/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
-const anyText = (maxLength: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
-    .map((codes) => String.fromCodePoint(...codes));
+import { examples } from '../helpers/quick.ts';
 
 const source = (text: string) => ({ text, file: 'mail.mjml', line: 1, column: 1 });
 
@@ -325,7 +321,7 @@ describe('whatever the file holds', () => {
         const result = await compileMjml(source(text));
         expect('html' in result || result.problem.severity === 'error').toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: examples(300) },
     );
     // The compiler still works: none of this broke it.
     expect((await compiled(inColumn('<mj-text>still</mj-text>'))).html).toContain('still');

@@ -4,6 +4,7 @@ import { classify, isRecognised, REASONS, type Verdict } from '../../src/http/cl
 import { type Attempt, HALT_RULES, type Phase } from '../../src/model.ts';
 import { createRedactor } from '../../src/util/redact.ts';
 import { golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 import { attempt, NOW, stated } from './answers.ts';
 import { wireWith } from './wire.ts';
 
@@ -266,7 +267,7 @@ describe('whatever comes', () => {
         expect(Buffer.byteLength(verdict.error ?? '')).toBeLessThanOrEqual(2_048);
         expect(verdict.reason ?? '').not.toMatch(/[0-9]/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
   });
 

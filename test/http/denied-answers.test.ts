@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../src/http/classify.ts';
 import { golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 import { ANN, answered, BEN, DENIED, judge, REFUSED, stated, THREE, told } from './answers.ts';
 import { wireOf } from './wire.ts';
 
@@ -110,7 +111,7 @@ it('no answer with a refusal in it is an acceptance, and only one about the acco
         expect([again, split]).toEqual([false, false]);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: examples(2_000) },
   );
 });
 
@@ -132,6 +133,6 @@ it('a good answer stays one wherever it is, and however its names are written', 
       const body = Object.fromEntries(Object.entries(says).map(([name, value]) => [spelt(name), value]));
       expect(one(put(body))).toMatch(/^accepted /);
     }),
-    { numRuns: 500 },
+    { numRuns: examples(500) },
   );
 });

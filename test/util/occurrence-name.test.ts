@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { occurrenceAt, readOccurrence } from '../../src/util/occurrence-name.ts';
 import { golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 
 const SCHEDULED = { timeZone: 'UTC', scheduled: true };
 const NAMED = { timeZone: 'UTC', scheduled: false };
@@ -84,13 +85,13 @@ test('any instant is one occurrence or refused, in any spelling', () => {
     fc.property(seconds, offsets, fc.constantFrom(...READ), fc.boolean(), (second, offset, write, scheduled) => {
       expect(read(write(second * 1000, offset), { timeZone: 'UTC', scheduled })).toBe(occurrenceAt(second * 1000));
     }),
-    { numRuns: 2000 },
+    { numRuns: examples(2000) },
   );
   fc.assert(
     fc.property(seconds, offsets, fc.constantFrom(...REFUSED), fc.boolean(), (second, offset, write, scheduled) => {
       expect(read(write(second * 1000, offset), { timeZone: 'UTC', scheduled })).toBe('refused');
     }),
-    { numRuns: 2000, examples: [[1_945_050_500, 0, (ms) => String(ms / 1000), false]] },
+    { numRuns: examples(2000), examples: [[1_945_050_500, 0, (ms) => String(ms / 1000), false]] },
   );
 });
 
@@ -103,6 +104,6 @@ test('what is read is read as itself, and anything can be given', () => {
       if ('occurrence' in reading) expect(read(reading.occurrence, rules)).toBe(reading.occurrence);
       else expect(reading.hint).toMatch(/Write|Name|Add|write/);
     }),
-    { numRuns: 5000 },
+    { numRuns: examples(5000) },
   );
 });
