@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { golden } from '../helpers/golden.ts';
+import { golden, printed } from '../helpers/golden.ts';
 import { runnerOf } from '../helpers/here.ts';
 import { createProject } from '../helpers/project.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -27,5 +27,5 @@ golden('a mistake in what is sent is refused before any request', 'e2e/wrong-con
   const args = ['send', 'hello', '--env', 'prod', '--yes'];
   const { status, stdout, stderr } = await runnerOf(nth++, 6)(args, { cwd: project.root, env: { SOME_KEY: 'k-1' } });
   expect({ status, stdout, connections: server.connections }).toEqual({ status: 2, stdout: '', connections: 0 });
-  return stderr.split('\n').filter((line) => line.trim() !== '');
+  return printed(stderr);
 });

@@ -21,7 +21,8 @@ const FOLDER = join(import.meta.dirname, '..', 'golden');
  * @param say - what is said of an input: a text, texts, or data; an error is said too
  */
 export function golden(title: string, name: string, say: (input: string, label: string) => unknown): void {
-  it(title, async () => {
+  // A table has as long as all its cases by themselves.
+  it(title, { timeout: 300_000 }, async () => {
     const path = join(FOLDER, `${name}.txt`);
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
     const written: string[] = [];
@@ -83,4 +84,14 @@ function decoded(text: string): string {
       ? (Object.entries(SHORT).find(([, short]) => short === `\\${letter}`)?.[0] ?? '')
       : String.fromCodePoint(Number.parseInt(code, 16)),
   );
+}
+
+/** The words of a command line; those with blanks are in single quotes. */
+export function wordsOf(line: string): readonly string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, '$1'));
+}
+
+/** What a command has printed, without its empty lines. */
+export function printed(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
 }
