@@ -42,7 +42,8 @@ export function golden(title: string, name: string, say: (input: string, label: 
       const end = lines.indexOf('', at);
       const block = lines.slice(at + 1, end === -1 ? lines.length : end);
       const label = line.slice(4);
-      const inputs = block.filter((one) => one.startsWith('|'));
+      const said = block.findIndex((one) => !one.startsWith('|'));
+      const inputs = said === -1 ? block : block.slice(0, said);
       const input = inputs.length === 0 ? label : inputs.map((one) => one.slice(2)).join('\n');
       written.push(line, ...inputs, ...(await saidOf(say, input, label)));
       at += block.length;
@@ -64,10 +65,15 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], file?: strin
 async function saidOf(say: Parameters<typeof golden>[2], input: string, label: string): Promise<readonly string[]> {
   const said = await Promise.resolve()
     .then(() => say(decoded(input), label))
-    .catch((error: Error) => `throws: ${error.message}`);
+    .catch((error: Error) => {
+      if (error.name === 'AssertionError') throw error;
+      return `throws: ${error.message}`;
+    });
   const texts = Array.isArray(said) ? said : typeof said === 'string' ? said.split('\n') : [said];
   const lines = texts.map((one) => (typeof one === 'string' ? one : (JSON.stringify(one) ?? '')));
-  return lines.length === 0 ? ['nothing'] : lines.map((line) => encoded(line) || '""');
+  if (lines.length === 0) return ['nothing'];
+  // The first line that begins so would be an input the next time.
+  return lines.map((line, at) => (at === 0 ? encoded(line).replace(/^\|/, '\\u{7c}') : encoded(line)) || '""');
 }
 
 /** What cannot be seen, or an editor would change, as JavaScript writes it in a string. */
