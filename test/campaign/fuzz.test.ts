@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { CODES } from '../../src/errors.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { examples } from '../helpers/quick.ts';
 import { check, folderWith, SMALLEST } from './helper.ts';
 
@@ -49,7 +50,7 @@ const yamlText = fc
           '\ufeff',
           '\u2028',
         ),
-        fc.string({ maxLength: 12, unit: 'binary' }),
+        anyText(12, true),
       ),
     }),
     { maxLength: 12 },

@@ -6,6 +6,7 @@ import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '.
 import { PLAIN_LIST_KEYS } from '../../src/model.ts';
 import { instantMs } from '../../src/util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../src/util/units.ts';
+import { examples } from '../helpers/quick.ts';
 
 interface Property {
   readonly path: string;
@@ -35,6 +36,8 @@ describe('every property', () => {
   test.each(properties)('%s has a description, and examples that it accepts', (_label, { schema, kind }) => {
     expect(schema.description).toMatch(/^[A-Z].{5,}[.:]$|^[a-z]/);
     expect(schema.examples?.length).toBeGreaterThan(0);
+    // No keys that it does not know.
+    if (schema.properties !== undefined) expect([undefined, true]).not.toContain(schema.additionalProperties);
     const validate = ajv.compile({
       ...schema,
       definitions: (SCHEMAS[kind]() as { definitions?: object }).definitions ?? {},
@@ -48,11 +51,6 @@ describe('every property', () => {
     const isNone = ['""', '[]', '{}'].includes(JSON.stringify(schema.default));
     const shown = typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default);
     expect(schema.description).toContain(` Default: ${isNone ? 'none' : `\`${shown}\``}.`);
-  });
-
-  test.each(properties)('%s takes no keys that it does not know', (_label, { schema }) => {
-    if (schema.properties !== undefined) expect(schema.additionalProperties).not.toBe(true);
-    if (schema.properties !== undefined) expect(schema.additionalProperties).toBeDefined();
   });
 });
 
@@ -142,11 +140,11 @@ describe('patterns', () => {
     [schema, schema.items].flatMap((s) => (s?.pattern === undefined ? [] : [[label, s.pattern] as const])),
   );
 
-  test.each(patterns)('%s is linear', (_label, pattern) => {
+  test.each([...new Set(patterns.map(([, pattern]) => pattern))])('%s is linear', (pattern) => {
     const regex = new RegExp(pattern, 'u');
     // With work that grows with their square, these texts take longer than a test may.
     const answers = ['a', '/', '~', '0', '9', '%', '-', '/a', '~1', 'P1D', ' ', '.'].flatMap((unit) =>
-      ['!', '\n', ''].map((end) => regex.test(unit.repeat(200_000) + end)),
+      ['!', '\n', ''].map((end) => regex.test(unit.repeat(examples(200_000)) + end)),
     );
     expect(answers).toHaveLength(36);
   });

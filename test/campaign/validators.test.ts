@@ -15,6 +15,7 @@ import {
   SCHEMAS,
   type Validators,
 } from '../../src/campaign/validators.ts';
+import { examples } from '../helpers/quick.ts';
 import { SMALLEST } from './helper.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -183,7 +184,7 @@ test.each(KINDS)('%s: several mistakes at once', (kind) => {
       }
       expectSame(kind, mutated);
     }),
-    { numRuns: 300 },
+    { numRuns: examples(300) },
   );
 });
 

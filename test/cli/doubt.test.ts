@@ -10,6 +10,7 @@ import type { Sandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, until } from '../helpers/cli.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
+import { golden, printed, wordsOf } from '../helpers/golden.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { endedRun, withLedger } from '../ledger/given.ts';
 import { keyOf, loadRow } from '../ledger/values.ts';
@@ -254,69 +255,12 @@ describe('what is refused is refused whole, exit 2', () => {
   afterAll(() => project[Symbol.dispose]());
 
   const HELLO_ID = 'hello-b804d89c';
-  test.each<[label: string, args: readonly string[], says: readonly string[]]>([
-    ['no recipient is chosen', [HELLO_ID, '--as', 'accepted'], ['No recipient is named', '--all']],
-    ['all recipients and one line', [HELLO_ID, '--all', '--line', '2', '--as', 'accepted'], ['--all is all of them']],
-    ['neither --as nor --resend', [HELLO_ID, '--all'], ['Say either --as or --resend']],
-    ['both', [HELLO_ID, '--all', '--as', 'accepted', '--resend'], ['Say either --as or --resend']],
-    ['another outcome', [HELLO_ID, '--all', '--as', 'skipped'], ['accepted, rejected']],
-    ['a second message without consent', [HELLO_ID, '--all', '--resend'], ['--accept-duplicates']],
-    [
-      'duplicates without a resend',
-      [HELLO_ID, '--all', '--as', 'accepted', '--accept-duplicates'],
-      ['belongs to --resend'],
-    ],
-    [
-      'a message id for two',
-      [HELLO_ID, '--all', '--as', 'accepted', '--message-id', 'x'],
-      ['belongs to one recipient'],
-    ],
-    ['an id of a refusal', [HELLO_ID, '--line', '2', '--as', 'rejected', '--message-id', 'x'], ['--as accepted']],
-    ['an empty note', [HELLO_ID, '--line', '2', '--as', 'accepted', '--note', ' '], ['--note is empty']],
-    ['a line that is none', [HELLO_ID, '--line', '0', '--as', 'accepted'], ['whole number']],
-    ['a file that is not there', [HELLO_ID, '--from', 'gone.txt', '--as', 'accepted'], ['error[file-not-found]']],
-    ['a file without names', [HELLO_ID, '--from', 'empty.txt', '--as', 'accepted'], ['has no names', 'empty.txt']],
-    ['no run', ['--all', '--as', 'accepted'], ["Missing required argument 'run'"]],
-    [
-      'a run that is not there',
-      ['hallo', '--all', '--as', 'accepted'],
-      ['error[run-not-found]', 'Did you mean "hello"?'],
-    ],
-    [
-      'a campaign with two runs',
-      ['hello', '--all', '--as', 'accepted'],
-      ['error[run-ambiguous]', 'hello-b804d89c (sandbox, once)', '(production, once)'],
-    ],
-    [
-      'some who are not in doubt, all of them shown',
-      [HELLO_ID, '--line', '2', '4', '99', '--key', keyOf(3), 'nobody', '--as', 'accepted'],
-      [
-        'Line 4 is accepted, not in doubt',
-        'Nothing was recorded for any of those who were chosen.',
-        'Line 99 is not in this run',
-        '"+44••••••0003" (line 5) is rejected (status), not in doubt',
-        '"nobody" is not in this run',
-        '4 errors',
-      ],
-    ],
-    [
-      'the same in a file, with its lines',
-      [HELLO_ID, '--from', 'asked.txt', '--as', 'accepted'],
-      ['asked.txt:2', 'asked.txt:4', '2 errors'],
-    ],
-    [
-      'not confirmed',
-      [HELLO_ID, '--all', '--as', 'accepted'],
-      ['error[not-confirmed]', 'add --yes', '2 recipients of run'],
-    ],
-  ])('%s', { timeout: 30_000 }, async (label, args, says) => {
+  golden('whatever is wrong with the command', 'cli/doubt', async (line, label) => {
     const yes = label === 'not confirmed' ? [] : ['--yes'];
-    const { status, stdout, stderr } = await run(['doubt', 'resolve', ...args, ...yes], { cwd: project.root });
-    expect({ status, stdout }, stderr).toEqual({ status: 2, stdout: '' });
-    for (const words of says) expect(stderr).toContain(words);
-    expect(stderr).not.toContain(keyOf(3));
-    expect(stderr).not.toMatch(/^ +at /m);
-    expect(state()).toEqual(before);
+    const args = ['doubt', 'resolve', ...wordsOf(line), ...yes];
+    const { status, stdout, stderr } = await run(args, { cwd: project.root });
+    expect({ status, stdout, state: state() }).toEqual({ status: 2, stdout: '', state: before });
+    return printed(stderr.replaceAll(keyOf(3), 'THE NUMBER'));
   });
 
   test('while another process holds the run: exit 6; listing is free', async () => {

@@ -12,6 +12,8 @@ import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
 import { countryFault, defaultSender, init, makeFiles } from '../../src/operations/init.ts';
 import { validate } from '../../src/operations/validate.ts';
+import { anyText } from '../helpers/any-text.ts';
+import { golden, printed, wordsOf } from '../helpers/golden.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
 import { handbillHere } from './in-process.ts';
@@ -458,54 +460,11 @@ describe('what exists', () => {
   });
 });
 
-describe('answers that cannot be used', () => {
-  test.each<[label: string, args: readonly string[], said: string]>([
-    ['a name with capitals', ['--name', 'Spring'], '--name: "Spring" cannot be the name of a campaign'],
-    ['a name that leaves the folder', ['--name', '../x'], '--name: "../x" cannot be'],
-    [
-      'a name that is too long with the end of its follow-ups',
-      ['--name', 'a'.repeat(63)],
-      'At most 62: the names of its follow-ups end in -2 and -3.',
-    ],
-    ['an unknown channel', ['--channel', 'fax'], 'fax'],
-    ['a sender that is too long', ['--from', 'Riverside Garden'], '--from: "Riverside Garden" has 16 characters'],
-    [
-      'a sender of emails without an address',
-      ['--channel', 'email', '--from', 'Riverside'],
-      '--from: "Riverside" is not',
-    ],
-    ['a sender of two lines', ['--channel', 'voice', '--from', 'a\nb'], '--from: A sender is one line'],
-    ['a country by its name', ['--country', 'Germany'], '--country: "GERMANY" is not a country'],
-    ['the common slip', ['--country', 'uk'], 'The United Kingdom is GB.'],
-    [
-      'a misspelt provider',
-      ['--provider', 'twillio'],
-      '--provider: There is no provider "twillio". Did you mean "twilio"?',
-    ],
-    [
-      'an unknown provider',
-      ['--provider', 'acme'],
-      'There is no provider "acme". `handbill help providers` lists them.',
-    ],
-    ['the path of a provider', ['--provider', './gateway.yaml'], 'There is no provider "./gateway.yaml".'],
-    [
-      'a provider that does not have the channel',
-      ['--provider', 'mailgun', '--channel', 'rcs'],
-      '--provider: Mailgun has no rcs. It has email.',
-    ],
-    ['no folder', [''], 'The name of the folder is empty'],
-  ])('%s', async (_label, args, said) => {
-    using folder = createProject({});
-    const { status, err } = await handbillHere(folder.root, ['init', ...args]);
-    expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining(said) });
-    expect(readdirSync(folder.root)).toEqual([]);
-  });
-
-  test('all are said at once', async () => {
-    using folder = createProject({});
-    const { err } = await handbillHere(folder.root, ['init', '--name', 'A', '--from', '', '--country', 'XX']);
-    expect(err).toContain('3 errors');
-  });
+golden('answers that cannot be used are refused, all at once, and nothing is made', 'cli/init', async (line) => {
+  using folder = createProject({});
+  const { status, err } = await handbillHere(folder.root, ['init', ...wordsOf(line)]);
+  expect({ status, made: readdirSync(folder.root) }).toEqual({ status: 2, made: [] });
+  return printed(err);
 });
 
 const FAIR = { campaign: 'a', channel: 'sms', from: 'Riverside', country: 'GB' } as const;
@@ -513,7 +472,7 @@ const FAIR = { campaign: 'a', channel: 'sms', from: 'Riverside', country: 'GB' }
 test('whatever is answered is refused in words, or makes a project that can be sent', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 14 }),
-    fc.string({ unit: 'binary', maxLength: 14 }),
+    anyText(14, true),
     fc.constantFrom(
       'no',
       'null',

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { cellOf, excelCell } from '../../src/util/csv.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
+import { examples } from '../helpers/quick.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 
@@ -57,7 +58,7 @@ describe('a cell for Excel', () => {
         // A formula is one text, and nothing else.
         if (written.startsWith('=')) expect(written).toMatch(/^="[^"]*"$/);
       }),
-      { numRuns: 3000 },
+      { numRuns: examples(3000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { Json } from '../../src/model.ts';
+import { anyText } from '../helpers/any-text.ts';
 
 /** What is read of the schema here. */
 interface Shape extends Schema {
@@ -14,10 +15,10 @@ interface Shape extends Schema {
 }
 
 /** Texts near every limit, of every kind; those that are not known yet are null. */
-function anyText(unknown: boolean): fc.Arbitrary<string | null> {
+function nearLimits(unknown: boolean): fc.Arbitrary<string | null> {
   const lengths = fc.constantFrom(0, 1, 20, 21, 25, 26, 60, 61, 160, 161, 257, 1025, 2049, 3073, 4097);
   return fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 30 }),
+    anyText(30, true),
     fc.tuple(lengths, fc.constantFrom('x', '😀', '\ud83d', '\n', '\u0001', 'é')).map(([n, c]) => c.repeat(n)),
     fc.constantFrom('https://a.example', 'http://a.example/x.webp', 'https://', '+442079460000', '51.5', '__proto__'),
     fc.constantFrom('2026-11-21T09:00:00Z', '2026-02-30T09:00:00Z', '{{first_name}}', ' '),
@@ -39,7 +40,7 @@ function ofType(type: string, shape: Shape, unknown: boolean): fc.Arbitrary<Json
   if (type === 'boolean') return fc.boolean();
   if (type === 'integer') return fc.integer({ min: minimum, max: maximum });
   if (type === 'number') return fc.double({ min: minimum, max: maximum, noNaN: true });
-  if (type === 'string') return anyText(unknown).filter((t) => t === null || fits(t, shape));
+  if (type === 'string') return nearLimits(unknown).filter((t) => t === null || fits(t, shape));
   if (type === 'array') {
     return fc.array(ofSchema(shape.items ?? {}, unknown), {
       minLength: shape.minItems ?? 0,

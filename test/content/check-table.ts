@@ -18,6 +18,18 @@ export function brief(problems: readonly ContentProblem[]): readonly string[] {
   return problems.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
+/** The same with its sentence, and what to do. */
+export function stated(problems: readonly ContentProblem[]): readonly string[] {
+  return problems.map(({ code, severity, pointer, message, hint }) =>
+    [
+      severity === 'error' ? code : `${severity} ${code}`,
+      pointer,
+      message,
+      ...(hint === undefined ? [] : [`(${hint})`]),
+    ].join(' '),
+  );
+}
+
 /** So many characters, of which every other one takes two UTF-16 units. */
 export function wide(length: number): string {
   return '😀x'.repeat(Math.ceil(length / 2)).slice(0, Math.floor(length / 2) * 3 + (length % 2) * 2);

@@ -5,6 +5,7 @@ import { CHANNELS, checkContent } from '../../src/content/channels.ts';
 import { describeContent } from '../../src/content/describe.ts';
 import type { Channel, Json, JsonObject } from '../../src/model.ts';
 import { valueAt } from '../../src/util/json.ts';
+import { examples } from '../helpers/quick.ts';
 import { anyContent } from './arbitrary-content.ts';
 import { brief } from './check-table.ts';
 
@@ -110,7 +111,7 @@ describe('whatever the schema lets through', () => {
         expect(lines.join(' ')).not.toMatch(/\n|undefined|NaN|\[object/);
         expect(JSON.stringify(content)).toBe(before);
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
     for (const channel of CHANNELS) expect(seen).toContain(`${channel} content-invalid`);
     for (const channel of ['rcs', 'messaging-app']) expect(seen).toContain(`${channel} content-limit`);
@@ -131,7 +132,7 @@ describe('whatever the schema lets through', () => {
         const hidden = checkContent(channel, hide(content, '') as JsonObject, text === undefined ? undefined : null);
         expect(brief(hidden).filter((one) => !known.has(one) && !one.startsWith('content-advice'))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 });

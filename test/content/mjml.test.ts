@@ -5,12 +5,9 @@ import { loadHtmlText } from '../../src/content/html-text.ts';
 import { compileMjml, MAX_MJML_BYTES } from '../../src/content/mjml.ts';
 import { MAX_MJML_DEPTH } from '../../src/content/mjml-markup.ts';
 import type { Diagnostic } from '../../src/errors.ts';
-
-/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
-const anyText = (maxLength: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
-    .map((codes) => String.fromCodePoint(...codes));
+import { anyText } from '../helpers/any-text.ts';
+import { diagnosticLines, golden } from '../helpers/golden.ts';
+import { examples } from '../helpers/quick.ts';
 
 const source = (text: string) => ({ text, file: 'mail.mjml', line: 1, column: 1 });
 
@@ -30,44 +27,20 @@ async function refused(text: string): Promise<Diagnostic> {
 const inColumn = (markup: string) =>
   `<mjml><mj-body><mj-section><mj-column>\n${markup}\n</mj-column></mj-section></mj-body></mjml>`;
 
+golden('MJML is taken with warnings, or refused at its place', 'content/mjml', async (input, label) => {
+  const text = label.startsWith('column: ') ? inColumn(input) : input;
+  const result = await compileMjml(source(text));
+  const found = 'problem' in result ? [result.problem] : result.warnings;
+  for (const { source: line } of found) expect(text.split(/\r\n?|\n/)).toContain(line);
+  return diagnosticLines(found, 'mail.mjml');
+});
+
 describe('an attribute that MJML does not have', () => {
   const told = async (markup: string) =>
     (await compiled(inColumn(markup))).warnings.map(({ code, severity, message, hint = '', at }) => [
       `${code} ${severity} ${at?.file}:${at?.line}:${at?.column}+${at?.length}`,
       `${message} ${hint}`,
     ]);
-
-  test.each([
-    [
-      '<mj-text font-szie="20px">x</mj-text>',
-      '2:10+9',
-      '"font-szie" is not an attribute of MJML. Did you mean "font-size"?',
-    ],
-    [
-      '<mj-text color="red" colour=\'red\'>x</mj-text>',
-      '2:22+6',
-      '"colour" is not an attribute of MJML. Did you mean "color"?',
-    ],
-    [
-      '<mj-text\n  color="{{c}}" data-x = "y">x</mj-text>',
-      '3:17+6',
-      '"data-x" is not an attribute of MJML. It is left out of the email.',
-    ],
-    [
-      '<mj-image src="https://x.example/?a=b" Width="9px" />',
-      '2:40+5',
-      '"Width" is not an attribute of MJML. Did you mean "width"?',
-    ],
-    ['<mj-text src="x">x</mj-text>', '2:10+3', '"src" is not an attribute of <mj-text>. It is left out of the email.'],
-    [
-      '<mj-image font-family="x" src="a" />',
-      '2:11+11',
-      '"font-family" is not an attribute of <mj-image>. It is left out of the email.',
-    ],
-    ['<mj-spacer color="red" />', '2:12+5', '"color" is not an attribute of <mj-spacer>. It is left out of the email.'],
-  ])('%s is warned about', async (markup, place, words) => {
-    expect(await told(markup)).toEqual([[`content-advice warning mail.mjml:${place}`, words]]);
-  });
 
   it('is told for each element, and never of mj-all and mj-class', async () => {
     expect(await told('<mj-text src="1">x</mj-text><mj-divider src="2" /><mj-text src="3">x</mj-text>')).toHaveLength(
@@ -202,73 +175,6 @@ test('the example of the documentation is taken', async () => {
 test('what surrounds <mjml> stays around the HTML', async () => {
   const { html } = await compiled('{{#if a}}\n<mjml><mj-body></mj-body></mjml>\n{{/if}}\n');
   expect(html).toMatch(/^\{\{#if a\}\}\n<!doctype html>.*<\/html>\n\{\{\/if\}\}\n$/s);
-});
-
-test.each<[label: string, text: string, place: string, message: RegExp, hint: RegExp]>([
-  ['an element without its end', inColumn('<mj-text><p>x</mj-text>'), '2:10', /<p> is not closed/, /complete elements/],
-  ['an end tag of another element', inColumn('<mj-text>x</mj-txt>'), '2:11', /<\/mj-txt> is where <\/mj-text>/, /./],
-  ['only an end tag', '<mjml><mj-body></mj-body></mjml></mjml>', '1:33', /closes nothing/, /./],
-  ['an unknown element', inColumn('\n<mj-txt>x</mj-txt>'), '3:1', /<mj-txt> is not an element/, /<mj-text>/],
-  ['an include', inColumn('<mj-include path="a" />'), '2:1', /cannot include/, /partial/],
-  ['a quote left open', inColumn('<mj-text color="red>x</mj-text>'), '2:1', /does not end/, /quote/],
-  ['a comment left open', inColumn('<!-- x'), '2:1', /comment is not closed/, /-->/],
-  ['an attribute without quotes', inColumn('<mj-text color=red>x</mj-text>'), '2:16', /name="value"/, /Quotes/],
-  [
-    'an expression without quotes',
-    inColumn('<mj-text color={{c}}>x</mj-text>'),
-    '2:16',
-    /not allowed here/,
-    /in quotes/,
-  ],
-  ['an expression among attributes', inColumn('<mj-text {{c}}>x</mj-text>'), '2:10', /not allowed here/, /attribute/],
-  [
-    'an expression in a list of elements',
-    inColumn('<mj-social>\n {{#if a}}<mj-social-element/>{{/if}}</mj-social>'),
-    '3:2',
-    /not allowed/,
-    /around/,
-  ],
-  [
-    'an expression in the head',
-    '<mjml><mj-head>{{x}}</mj-head><mj-body></mj-body></mjml>',
-    '1:16',
-    /not allowed here/,
-    /./,
-  ],
-  [
-    'an expression in a width',
-    inColumn('<mj-image src="a" width="{{w}}" />'),
-    '2:26',
-    /\{\{w\}\} does not reach/,
-    /layout/,
-  ],
-  [
-    'an unknown attribute with an expression',
-    inColumn('<mj-text foo="{{x}}">a</mj-text>'),
-    '2:15',
-    /does not reach/,
-    /does not know/,
-  ],
-  ['a sign <', inColumn('<mj-text>{{long.expression}} é😀 a < b</mj-text>'), '2:36', /not well-formed/, /&lt;/],
-  [
-    'an element out of place',
-    '<mjml><mj-head><mj-text/></mj-head><mj-body></mj-body></mjml>',
-    '1:17',
-    /not allowed here/,
-    /./,
-  ],
-  ['a doctype', '<!doctype html>\n<mjml><mj-body></mj-body></mjml>', '1:1', /Only elements/, /doctype/],
-  ['HTML', '\n<html></html>', '2:1', /<html> is outside <mjml>/, /begins with <mjml>/],
-  ['no body', '<mjml></mjml>', '1:1', /no <mj-body>/, /./],
-  ['nothing', '', '1:1', /no <mj-body>/, /./],
-  ['CR LF', inColumn('<mj-text><p>x</mj-text>').replaceAll('\n', '\r\n'), '2:10', /<p> is not closed/, /./],
-  ['CR', inColumn('<mj-text><p>x</mj-text>').replaceAll('\n', '\r'), '2:10', /<p> is not closed/, /./],
-])('%s is refused with its place', async (_label, text, place, message, hint) => {
-  const { code, at, message: said, hint: advice, source: line } = await refused(text);
-  expect(`${code} ${at?.file} ${at?.line}:${at?.column}`).toBe(`content-invalid mail.mjml ${place}`);
-  expect(said).toMatch(message);
-  expect(advice ?? ' ').toMatch(hint);
-  expect(text.split(/\r\n?|\n/)).toContain(line);
 });
 
 describe('input that the compiler could not survive', () => {
@@ -415,7 +321,7 @@ describe('whatever the file holds', () => {
         const result = await compileMjml(source(text));
         expect('html' in result || result.problem.severity === 'error').toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: examples(300) },
     );
     // The compiler still works: none of this broke it.
     expect((await compiled(inColumn('<mj-text>still</mj-text>'))).html).toContain('still');

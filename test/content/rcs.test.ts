@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { JsonObject } from '../../src/model.ts';
-import { brief, type Message, problemsOf, several, testCounts, testLengths } from './check-table.ts';
+import { golden } from '../helpers/golden.ts';
+import { type Message, problemsOf, several, stated, testCounts, testLengths } from './check-table.ts';
 
 const reply = (i: number): JsonObject => ({ text: `Answer ${i}`, reply: `answer-${i}` });
 const card = (i: number): JsonObject => ({ title: `Card ${i}` });
@@ -8,6 +9,10 @@ const withButton = (button: JsonObject): Message => ({ text: 'Hi', content: { bu
 const url = (length: string | null): string | null => length?.replace(/^.{18}/u, 'https://a.example/') ?? null;
 const event = { title: 'Check-up', start: '2026-11-21T09:00:00+00:00', end: '2026-11-21T09:30:00+00:00' };
 const place = { latitude: 51.5072, longitude: '-0.1276' };
+
+golden('a message is what rcs can show, or has problems at their places', 'content/rcs', (input, label) =>
+  stated(problemsOf('rcs', label.startsWith('button: ') ? withButton(JSON.parse(input)) : JSON.parse(input))),
+);
 
 describe('lengths', () => {
   testLengths('rcs', [
@@ -107,140 +112,5 @@ describe('the whole message', () => {
   it('is not judged by its length where that is within the limit by far', () => {
     const text = 'x'.repeat(3072);
     expect(problemsOf('rcs', { text, content: { buttons: several(11, reply) } })).toEqual([]);
-  });
-});
-
-describe('structure', () => {
-  const cases: readonly (readonly [string, Message, readonly string[]])[] = [
-    ['only text', { text: 'Hi', content: {} }, []],
-    ['text that is not known yet', { text: null, content: { buttons: [reply(0)] } }, []],
-    ['only a card', { content: { card: card(0) } }, []],
-    [
-      'carousel with width and buttons',
-      { content: { cards: several(2, card), cardWidth: 'small', buttons: [reply(0)] } },
-      [],
-    ],
-    ['no text', { content: { buttons: [reply(0)] } }, ['content-invalid /text']],
-    ['blank text', { text: ' \n', content: {} }, ['content-invalid /text']],
-    ['text beside a card', { text: 'Hi', content: { card: card(0) } }, ['content-advice /text']],
-    ['card and cards', { content: { card: card(0), cards: several(2, card) } }, ['content-invalid /cards']],
-    ['width without cards', { content: { card: card(0), cardWidth: 'small' } }, ['content-invalid /cardWidth']],
-    ['card without anything', { content: { card: { buttons: [reply(0)] } } }, ['content-invalid /card']],
-    [
-      'card whose texts came out empty',
-      { content: { card: { title: '', description: ' ' } } },
-      ['content-invalid /card'],
-    ],
-    ['card with a title not known yet', { content: { card: { title: null } } }, []],
-    ['tall image on a card', { content: { card: { media: { url: 'https://a.example/x.jpg', height: 'tall' } } } }, []],
-    [
-      'tall image in a carousel',
-      { content: { cards: [card(0), { media: { url: 'https://a.example/x.jpg', height: 'tall' } }] } },
-      ['content-invalid /cards/1/media/height'],
-    ],
-    [
-      'media and thumbnail by http',
-      { content: { card: { media: { url: 'http://a.example/x.jpg', thumbnail: 'http://a.example/y.jpg' } } } },
-      ['content-invalid /card/media/url', 'content-invalid /card/media/thumbnail'],
-    ],
-    [
-      'two answers that come back alike',
-      { text: 'Hi', content: { buttons: [reply(0), { text: 'Other', reply: 'answer-0' }] } },
-      ['content-invalid /buttons/1/reply'],
-    ],
-    [
-      'two answers that read alike',
-      { text: 'Hi', content: { buttons: [reply(0), { text: 'Answer 0', reply: 'b' }] } },
-      ['content-invalid /buttons/1/text'],
-    ],
-    [
-      'answers that are not known yet',
-      {
-        text: 'Hi',
-        content: {
-          buttons: [
-            { text: null, reply: null },
-            { text: null, reply: null },
-          ],
-        },
-      },
-      [],
-    ],
-    [
-      'the same answer on two cards',
-      { content: { cards: several(2, (i) => ({ ...card(i), buttons: [{ text: 'No', reply: 'no' }] })) } },
-      [],
-    ],
-  ];
-  test.each(cases)('%s', (_label, message, expected) => {
-    expect(brief(problemsOf('rcs', message))).toEqual(expected);
-  });
-});
-
-describe('buttons', () => {
-  const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
-    ['reply', { text: 'Yes', reply: 'yes' }, []],
-    ['link by http', { text: 'Open', url: 'http://a.example/?q=1#x' }, []],
-    ['dial', { text: 'Call', dial: '+442079460000', id: 'called' }, []],
-    ['location', { text: 'Map', location: place }, []],
-    ['location, exact degrees', { text: 'Map', location: { latitude: -90, longitude: '180.0' } }, []],
-    ['location not known yet', { text: 'Map', location: { latitude: null, longitude: null } }, []],
-    ['asking for the location', { text: 'Where?', shareLocation: true }, []],
-    ['event', { text: 'Add', event }, []],
-    ['event with other offsets', { text: 'Add', event: { ...event, end: '2026-11-21T10:01:00+01:00' } }, []],
-    ['event not known yet', { text: 'Add', event: { title: null, start: null, end: null } }, []],
-    ['nothing to do', { text: 'Yes' }, ['content-invalid /buttons/0']],
-    ['two things to do', { text: 'Yes', reply: 'yes', url: 'https://a.example' }, ['content-invalid /buttons/0']],
-    ['reply with an id', { text: 'Yes', reply: 'yes', id: 'y' }, ['content-invalid /buttons/0/id']],
-    ['empty label', { text: ' ', reply: 'yes' }, ['content-invalid /buttons/0/text']],
-    ['label on two lines', { text: 'Yes\nplease', reply: 'yes' }, ['content-invalid /buttons/0/text']],
-    ['empty reply', { text: 'Yes', reply: '' }, ['content-invalid /buttons/0/reply']],
-    ['empty id', { text: 'Open', url: 'https://a.example', id: '' }, ['content-invalid /buttons/0/id']],
-    ['empty address', { text: 'Open', url: '' }, ['content-invalid /buttons/0/url']],
-    ['no address', { text: 'Open', url: 'riverside.example' }, ['content-invalid /buttons/0/url']],
-    ['script as address', { text: 'Open', url: 'javascript:alert(1)' }, ['content-invalid /buttons/0/url']],
-    ['address with a space', { text: 'Open', url: 'https://a.example/a b' }, ['content-invalid /buttons/0/url']],
-    ['address with a line break', { text: 'Open', url: 'https://a.example/\nb' }, ['content-invalid /buttons/0/url']],
-    ['address without a host', { text: 'Open', url: 'https://' }, ['content-invalid /buttons/0/url']],
-    ['number without its plus', { text: 'Call', dial: '442079460000' }, ['content-invalid /buttons/0/dial']],
-    ['number with spaces', { text: 'Call', dial: '+44 20 7946 0000' }, ['content-invalid /buttons/0/dial']],
-    [
-      'north of the pole',
-      { text: 'Map', location: { ...place, latitude: 90.1 } },
-      ['content-invalid /buttons/0/location/latitude'],
-    ],
-    [
-      'degrees in words',
-      { text: 'Map', location: { ...place, longitude: '0.1 W' } },
-      ['content-invalid /buttons/0/location/longitude'],
-    ],
-    [
-      'degrees that are empty',
-      { text: 'Map', location: { ...place, longitude: '' } },
-      ['content-invalid /buttons/0/location/longitude'],
-    ],
-    [
-      'event without an offset',
-      { text: 'Add', event: { ...event, start: '2026-11-21T09:00:00' } },
-      ['content-invalid /buttons/0/event/start'],
-    ],
-    [
-      'event on 30 February',
-      { text: 'Add', event: { ...event, end: '2026-02-30T09:00:00Z' } },
-      ['content-invalid /buttons/0/event/end'],
-    ],
-    [
-      'event that ends as it begins',
-      { text: 'Add', event: { ...event, end: event.start } },
-      ['content-invalid /buttons/0/event/end'],
-    ],
-    [
-      'event without a name',
-      { text: 'Add', event: { ...event, title: '' } },
-      ['content-invalid /buttons/0/event/title'],
-    ],
-  ];
-  test.each(cases)('%s', (_label, button, expected) => {
-    expect(brief(problemsOf('rcs', withButton(button)))).toEqual(expected);
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { sms } from '../../src/content/sms.ts';
 import { GSM_CHARACTERS, isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms-parts.ts';
 import { normaliseText } from '../../src/content/unicode.ts';
+import { examples } from '../helpers/quick.ts';
 
 const FLAG = '🇮🇹';
 const RAINBOW = '🏳️‍🌈';
@@ -99,7 +100,7 @@ describe('parts', () => {
           expect(seam).not.toMatch(/^[\ud800-\udbff][\udc00-\udfff]$/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 

@@ -3,12 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { spokenSeconds, VOICE_LIMITS, voice } from '../../src/content/voice.ts';
 import type { JsonObject } from '../../src/model.ts';
-
-/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
-const anyText = (maxLength: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
-    .map((codes) => String.fromCodePoint(...codes));
+import { anyText } from '../helpers/any-text.ts';
 
 const brief = (content: JsonObject, text: string | null | undefined) =>
   voice.check(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);

@@ -40,6 +40,19 @@ export function told(verdicts: readonly Verdict[]): readonly string[] {
   return verdicts.map((v) => `${v.outcome} ${v.outcome === 'accepted' ? v.messageId : v.reason}`);
 }
 
+/** The same with what follows from it. */
+export function stated({ outcome, reason, messageId, again, split, halt, retryAfterMs, error }: Verdict): string {
+  const follows = [
+    again && 'again',
+    split && 'split',
+    halt !== null && `halt ${halt}`,
+    retryAfterMs !== null && `after ${retryAfterMs} ms`,
+  ];
+  return [`${outcome} ${outcome === 'accepted' ? messageId : reason}`, ...follows, error !== null && `says ${error}`]
+    .filter(Boolean)
+    .join(', ');
+}
+
 export const DOUBT = 'in-doubt unrecognised';
 /** It says no, but not for certain of the recipient. */
 export const DENIED = 'in-doubt refused';

@@ -3,23 +3,11 @@ import { describe, expect, it, test } from 'vitest';
 import { classify, isRecognised, REASONS, type Verdict } from '../../src/http/classify.ts';
 import type { Attempt, Phase } from '../../src/model.ts';
 import { createRedactor } from '../../src/util/redact.ts';
+import { golden } from '../helpers/golden.ts';
 import { HALT_RULES } from '../helpers/halt-rules.ts';
+import { examples } from '../helpers/quick.ts';
+import { attempt, NOW, stated } from './answers.ts';
 import { wireWith } from './wire.ts';
-
-const NOW = Date.UTC(2026, 10, 21, 9, 0, 0);
-
-function attempt(facts: Partial<Attempt>): Attempt {
-  return {
-    phase: 'P4',
-    status: null,
-    error: null,
-    contentType: null,
-    retryAfter: null,
-    body: '',
-    latencyMs: 1,
-    ...facts,
-  };
-}
 
 interface Circumstances {
   readonly wire?: ReturnType<typeof wireWith>;
@@ -230,107 +218,12 @@ describe('answers', () => {
   });
 });
 
-describe('waits', () => {
-  const CASES: readonly [label: string, facts: Partial<Attempt>, verdict: Partial<Verdict>][] = [
-    [
-      '429 with seconds (F5)',
-      { status: 429, retryAfter: '7' },
-      { outcome: 'pending', reason: 'rate-limited', again: true, retryAfterMs: 7_000, halt: null },
-    ],
-    [
-      '429 with a date (F5)',
-      { status: 429, retryAfter: 'Sat, 21 Nov 2026 09:01:00 GMT' },
-      { again: true, retryAfterMs: 60_000 },
-    ],
-    ['429 without (F6)', { status: 429 }, { again: true, retryAfterMs: null }],
-    ['429 with garbage (F6)', { status: 429, retryAfter: 'soon' }, { again: true, retryAfterMs: null }],
-    ['429 with a negative number (F6)', { status: 429, retryAfter: '-5' }, { again: true, retryAfterMs: null }],
-    [
-      '429 with a huge number (F6)',
-      { status: 429, retryAfter: '99999999999' },
-      { again: true, retryAfterMs: null, halt: null },
-    ],
-    [
-      '429 with exactly 15 minutes',
-      { status: 429, retryAfter: '900' },
-      { outcome: 'pending', again: true, retryAfterMs: 900_000, halt: null },
-    ],
-    [
-      '429 with more than 15 minutes (F5)',
-      { status: 429, retryAfter: '901' },
-      { outcome: 'pending', reason: 'rate-limited', again: false, retryAfterMs: 901_000, halt: 'throttled' },
-    ],
-    ['425 (F4)', { status: 425 }, { outcome: 'pending', reason: 'rate-limited', again: true }],
-    [
-      '503 (G2)',
-      { status: 503, retryAfter: '7' },
-      { outcome: 'in-doubt', reason: 'status', again: false, retryAfterMs: 7_000, halt: null },
-    ],
-    [
-      '503 with more than 15 minutes',
-      { status: 503, retryAfter: '3600' },
-      { outcome: 'in-doubt', again: false, halt: 'throttled' },
-    ],
-  ];
-  test.each(CASES)('%s', (_label, facts, verdict) => {
-    expect(judge(facts, { firstAnswer: true })).toMatchObject(verdict);
-  });
+golden('an attempt has one verdict, and waits for as long as the API asks', 'http/classify', (input) => {
+  const { firstAnswer, ...facts } = JSON.parse(input);
+  return stated(judge({ status: null, ...facts }, { firstAnswer }));
 });
 
 describe('errors', () => {
-  const P1: readonly [code: string, verdict: Partial<Verdict>][] = [
-    ['ENOTFOUND', { outcome: 'failed', reason: 'dns', again: true }],
-    ['EAI_AGAIN', { outcome: 'failed', reason: 'dns', again: true }],
-    ['ECONNREFUSED', { outcome: 'failed', reason: 'connect', again: true }],
-    ['EHOSTUNREACH', { outcome: 'failed', reason: 'connect', again: true }],
-    ['EMFILE', { outcome: 'failed', reason: 'connect', again: true }],
-    ['ECONNRESET', { outcome: 'failed', reason: 'connect', again: true }],
-    ['UND_ERR_SOCKET', { outcome: 'failed', reason: 'connect', again: true }],
-    ['SOMETHING_NEW', { outcome: 'failed', reason: 'connect', again: true }],
-    ['UND_ERR_CONNECT_TIMEOUT', { outcome: 'failed', reason: 'connect-timeout', again: true }],
-    ['ETIMEDOUT', { outcome: 'failed', reason: 'connect-timeout', again: true }],
-    ['HANDBILL_TIMEOUT', { outcome: 'failed', reason: 'connect-timeout', again: true }],
-    ['HANDBILL_PROXY', { outcome: 'failed', reason: 'proxy', again: true }],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', { outcome: 'failed', reason: 'tls', again: false, halt: 'tls' }],
-    ['SELF_SIGNED_CERT_IN_CHAIN', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['CERT_HAS_EXPIRED', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', { outcome: 'failed', reason: 'tls', halt: 'tls' }],
-    ['UND_ERR_INVALID_ARG', { outcome: 'failed', reason: 'internal', again: false, halt: 'invalid-request' }],
-    ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', { outcome: 'failed', reason: 'internal', halt: 'invalid-request' }],
-    ['UND_ERR_ABORTED', { outcome: 'pending', reason: 'stopped', again: true }],
-    ['UND_ERR_DESTROYED', { outcome: 'pending', reason: 'stopped', again: true }],
-    ['HANDBILL_STOPPED', { outcome: 'pending', reason: 'stopped', again: true }],
-  ];
-  test.each(P1)('before anything was sent: %s', (code, verdict) => {
-    expect(judge({ phase: 'P1', error: { code, message: 'm' } })).toMatchObject({ error: `${code}: m`, ...verdict });
-  });
-
-  const P2: readonly [code: string, reason: string][] = [
-    ['EPIPE', 'write'],
-    ['ECONNRESET', 'no-response'],
-    ['UND_ERR_SOCKET', 'no-response'],
-    ['SOMETHING_NEW', 'no-response'],
-    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'no-response'],
-    ['UND_ERR_INVALID_ARG', 'no-response'],
-    ['HANDBILL_TIMEOUT', 'timeout'],
-    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
-    ['HANDBILL_PARTIAL_ANSWER', 'bad-response'],
-    ['HANDBILL_STARTED_TWICE', 'internal'],
-    ['HANDBILL_STOPPED', 'stopped'],
-    ['UND_ERR_DESTROYED', 'stopped'],
-  ];
-  test.each(P2)('after it may have been sent: %s', (code, reason) => {
-    expect(judge({ phase: 'P2', error: { code, message: 'm' } })).toMatchObject({
-      outcome: 'in-doubt',
-      reason,
-      again: false,
-      halt: null,
-    });
-  });
-
   it('is not a failure of the recipient while the run stops (B9)', () => {
     expect(judge({ phase: 'P1', error: { code: 'ECONNREFUSED', message: 'm' } }, { stopping: true })).toMatchObject({
       outcome: 'pending',
@@ -339,18 +232,6 @@ describe('errors', () => {
 });
 
 describe('what the API says', () => {
-  test.each([
-    ['the first pointer', '{"error":{"message":"inner"},"message":"outer"}', 'inner'],
-    ['the next pointer', '{"message":"outer"}', 'outer'],
-    ['an object', '{"error":{"code":7}}', '{"code":7}'],
-    ['no pointer', '{"title":"t"}', '{"title":"t"}'],
-    ['text', ' Invalid number \n', 'Invalid number'],
-    ['HTML', '<h1>Bad</h1>', '<h1>Bad</h1>'],
-    ['nothing', '', null],
-  ])('%s', (_label, body, error) => {
-    expect(judge({ status: 400, body }).error).toBe(error);
-  });
-
   it('is cut to 2 KiB without half characters', () => {
     const { error } = judge({ status: 400, body: '😀'.repeat(2_000) });
     expect(error).toBe('😀'.repeat(512));
@@ -387,7 +268,7 @@ describe('whatever comes', () => {
         expect(Buffer.byteLength(verdict.error ?? '')).toBeLessThanOrEqual(2_048);
         expect(verdict.reason ?? '').not.toMatch(/[0-9]/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { classify, REASONS } from '../../src/http/classify.ts';
 import type { Phase } from '../../src/model.ts';
+import { examples } from '../helpers/quick.ts';
 import { ANN, answered, attempt, judge, NOW, THREE } from './answers.ts';
 import { wireOf } from './wire.ts';
 
@@ -53,7 +54,7 @@ describe('whatever comes', () => {
           expect(verdicts[0]).toEqual(classify(attempt(seen), context));
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: examples(3_000) },
     );
   });
 
@@ -111,10 +112,10 @@ describe('whatever comes', () => {
           }
         });
       }),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
-    expect(accepted).toBeGreaterThan(100);
-    expect(rejected).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(examples(100));
+    expect(rejected).toBeGreaterThan(examples(100));
   });
 
   it.each([

@@ -74,7 +74,7 @@ export const ANSWERS: readonly Mutant[] = [
         is: 'const isAccount = isAboutAccount(document, found);',
       },
     ],
-    proof: { in: 'http/denied-answers.test.ts', only: 'the code 401 beside an id' },
+    proof: { in: 'http/denied-answers.test.ts', only: 'says no where a part of it does' },
   }),
   mutant('empty-lists-believed', {
     planted: 'an answer whose list of messages is empty is an acceptance',

@@ -5,6 +5,7 @@ import type { AnswerRule } from '../../src/providers/provider.ts';
 import { spelled } from '../../src/providers/reference.ts';
 import { compileRules } from '../../src/providers/rules.ts';
 import type { Json, JsonObject } from '../../src/util/json.ts';
+import { golden } from '../helpers/golden.ts';
 import { knownProvider, type RequestExample } from './examples.ts';
 import { attemptOf, requestOf, wireOf, wordOf } from './reading.ts';
 
@@ -32,125 +33,11 @@ function read(name: string, said: Said, to: readonly string[] = [ADA], wire = wi
   return classifyMany(attempt, recipients, context, parseAnswer(attempt, recipients));
 }
 
-const vonage = (...entries: readonly JsonObject[]): Said => ({ status: 200, body: { messages: [...entries] } });
-const infobip = (groupName: string, name: string): Said => ({
-  status: 200,
-  body: { messages: [{ destination: '447700900123', messageId: 'm', status: { groupName, name } }] },
-});
-const meta = (status: number, code: number): Said => ({ status, body: { error: { code, message: 'Said by Meta' } } });
-const cm = (status: number, errorCode: number, ...messages: readonly JsonObject[]): Said => ({
-  status,
-  body: { details: 'Said by CM', errorCode, messages: [...messages] },
-});
-const cmEntry = (to: string, status: string, messageErrorCode = 0): JsonObject => ({
-  to,
-  status,
-  messageErrorCode,
-  messageDetails: null,
-});
-
-describe('answers', () => {
-  it.each<[trap: string, provider: string, said: Said, words: readonly string[], to?: readonly string[]]>([
-    // 1: a 200 that means no.
-    ['1 an entry of a 200 refuses', 'vonage-sms', vonage({ status: '3', 'error-text': 'Invalid' }), ['refused']],
-    ['1 an unknown word of a 200 is no success', 'vonage-sms', vonage({ status: '77' }), ['doubt']],
-    ['1 a 200 of a group that refuses', 'infobip', infobip('REJECTED', 'REJECTED_DESTINATION'), ['refused']],
-    ['1 a 200 of an unknown group', 'infobip', infobip('POSTPONED', 'POSTPONED'), ['doubt']],
-    ['1 a 200 without credit', 'infobip', infobip('REJECTED', 'REJECTED_NOT_ENOUGH_CREDITS'), ['stop']],
-    [
-      '1 one entry of two refuses',
-      'cm',
-      cm(200, 201, cmEntry('00447700900123', 'Accepted'), cmEntry('00447700900124', 'Rejected', 303)),
-      ['accepted', 'refused'],
-      [ADA, BO],
-    ],
-    [
-      '1 a 202 without a message',
-      'plivo',
-      { status: 202, body: { api_id: 'a', message: 'message(s) queued', message_uuid: [], invalid_number: ['4477'] } },
-      ['refused'],
-    ],
-    [
-      '1 a 200 whose message is paused',
-      'whatsapp-cloud',
-      { status: 200, body: { messages: [{ id: 'wamid.1', message_status: 'paused' }] } },
-      ['doubt'],
-    ],
-    // 2: 403 and 400 about one number, and about the account.
-    ['2 a 403 about a number', 'gatewayapi', { status: 403, body: { code: '0x0215' } }, ['refused']],
-    ['2 a 403 about the account', 'gatewayapi', { status: 403, body: { code: '0x0216' } }, ['stop']],
-    [
-      '2 a 403 about a number',
-      'sinch',
-      { status: 403, body: { code: 'illegal_number_type', text: 'no' } },
-      ['refused'],
-    ],
-    ['2 a 403 about the account', 'sinch', { status: 403, body: { code: 'blocked_account', text: 'no' } }, ['stop']],
-    ['2 a 400 about the token', 'cm', cm(400, 101), ['stop', 'stop'], [ADA, BO]],
-    ['2 a 400 about a number', 'cm', cm(400, 201, cmEntry('00447700900123', 'Rejected', 303)), ['refused']],
-    ['2 a 400 about the sender', 'twilio', { status: 400, body: { code: 21606, message: 'no' } }, ['stop']],
-    ['2 a 400 about a number', 'twilio', { status: 400, body: { code: 21211, message: 'no' } }, ['refused']],
-    [
-      '2 a 400 about a number',
-      'mailgun',
-      { status: 400, body: { message: "'to' is not a valid address" } },
-      ['refused'],
-    ],
-    [
-      '2 a 400 about the account',
-      'mailgun',
-      { status: 400, body: { message: 'Domain is not allowed to send' } },
-      ['stop'],
-    ],
-    ['2 a 400 about the token', 'whatsapp-cloud', meta(400, 190), ['stop']],
-    // 3: throttled without a 429, and a 429 that lasts.
-    ['3 throttled in a 200', 'vonage-sms', vonage({ status: '1', 'error-text': 'wait [ 250 ]' }), ['retry']],
-    ['3 throttled in a 400', 'whatsapp-cloud', meta(400, 130429), ['retry']],
-    [
-      '3 a 429 until midnight',
-      'govuk-notify',
-      { status: 429, body: { status_code: 429, errors: [{ error: 'TooManyRequestsError', message: 'Exceeded' }] } },
-      ['stop'],
-    ],
-    [
-      '3 a 429 that passes',
-      'govuk-notify',
-      { status: 429, body: { status_code: 429, errors: [{ error: 'RateLimitError', message: 'Exceeded' }] } },
-      ['retry'],
-    ],
-    // 4: many ids for one.
-    ['4 parts that agree', 'vonage-sms', vonage({ status: '0', 'message-id': 'a' }, { status: '0' }), ['accepted']],
-    ['4 one part taken, one not', 'vonage-sms', vonage({ status: '0', 'message-id': 'a' }, { status: '3' }), ['doubt']],
-    // 16: a number twice refuses the request, which goes out in parts.
-    ['16 a number twice', 'gatewayapi', { status: 422, body: { code: '0x0310' } }, ['split', 'split'], [ADA, ADA]],
-    // 19: the API handles STOP too.
-    ['19 the person sent STOP', 'twilio', { status: 400, body: { code: 21610, message: 'no' } }, ['opted-out']],
-    ['19 the person sent STOP', 'telnyx', { status: 400, body: { errors: [{ code: '40300' }] } }, ['opted-out']],
-    // 21: two forms of an error.
-    ['21 the older form', 'sinch', { status: 401, body: { code: 'unauthorized', text: 'no' } }, ['stop']],
-    ['21 the newer form', 'sinch', { status: 401, body: { error: { code: 401, message: 'no' } } }, ['stop']],
-  ])('%s (%s)', (_, provider, said, words, to = [ADA]) => {
-    expect(read(provider, said, to).map(wordOf)).toEqual(words);
-  });
-
-  it.each<[trap: string, provider: string, said: Said, ids: readonly (string | null)[], to?: readonly string[]]>([
-    ['4 one id for many', 'sinch', { status: 201, body: { id: 'batch' } }, ['batch', 'batch'], [ADA, BO]],
-    ['4 no id', 'cm', cm(200, 0, cmEntry('00447700900123', 'Accepted')), [null]],
-    [
-      '4 an id in other clothes',
-      'mailgun',
-      { status: 200, body: { id: '<a@b.example>', message: 'Queued.' } },
-      ['a@b.example'],
-    ],
-    [
-      '9 an id above 2^53',
-      'gatewayapi',
-      { status: 200, text: '{"ids":[12345678901234567891]}' },
-      ['12345678901234567891'],
-    ],
-  ])('%s (%s)', (_, provider, said, ids, to = [ADA]) => {
-    expect(read(provider, said, to).map(({ messageId }) => messageId)).toEqual(ids);
-  });
+golden('an answer is read without the traps of its API', 'providers/traps', (input) => {
+  const [head = '', answer = ''] = input.split('\n');
+  const [provider = '', ...to] = head.split(' ');
+  const verdicts = read(provider, JSON.parse(answer), to.length === 0 ? [ADA] : to);
+  return verdicts.map((verdict) => [wordOf(verdict), verdict.messageId].filter((one) => one !== null).join(' '));
 });
 
 describe('rules', () => {
@@ -173,32 +60,11 @@ describe('rules', () => {
     ...compilePointers({ ...wireOf('vonage-sms'), answers: rules }),
     rules: compileRules(rules),
   });
-  const said = (status: number, code: string) => read('', { status, body: { code } }, [ADA], wire()).map(wordOf);
 
-  it.each<[status: number, code: string, word: string]>([
-    [200, 'no', 'refused'],
-    [207, 'no', 'refused'],
-    [404, 'no', 'refused'],
-    [403, 'later', 'retry'],
-    [200, 'account', 'stop'],
-    // Without a status none is about a 5xx, which may have been done.
-    [500, 'no', 'doubt'],
-    [503, 'later', 'doubt'],
-    [500, 'later', 'doubt'],
-    [502, 'account', 'doubt'],
-    [500, 'yes', 'doubt'],
-    // With one, it is.
-    [503, 'busy', 'retry'],
-    [500, 'closed', 'stop'],
-    [502, 'busy', 'doubt'],
-    // A redirect is never an answer about the message.
-    [302, 'no', 'stop'],
-    [307, 'account', 'stop'],
-    // Where a code means success, an unknown one does not.
-    [200, 'maybe', 'doubt'],
-    [400, 'maybe', 'refused'],
-  ])('%i with the code %s: %s', (status, code, word) => {
-    expect(said(status, code)).toEqual([word]);
+  // Without a status none is about a 5xx, which may have been done; a redirect is never an answer about the message.
+  golden('is about the statuses that it may be about', 'providers/rules', (input) => {
+    const [status, code = ''] = input.split(' ');
+    return read('', { status: Number(status), body: { code } }, [ADA], wire()).map(wordOf);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { number } from '../../src/report/words.ts';
+import { examples } from '../helpers/quick.ts';
 
 const intl = new Intl.NumberFormat('en-GB');
 
@@ -30,6 +31,6 @@ it('every number is written as Intl writes it', () => {
     fc.property(any, (value) => {
       expect(number(value)).toBe(intl.format(Object.is(value, -0) ? 0 : value));
     }),
-    { numRuns: 2000 },
+    { numRuns: examples(2000) },
   );
 });

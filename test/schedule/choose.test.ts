@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chooseDue, GRACE_MS, type KnownRun, waitsMs } from '../../src/schedule/choose.ts';
 import { LATE_MS, occurrenceAt } from '../../src/schedule/occurrence.ts';
+import { golden } from '../helpers/golden.ts';
 import { examples } from '../helpers/quick.ts';
 import { CRONS, clock, INSTANTS, ZONES } from './clocks.ts';
 
@@ -12,9 +13,6 @@ function run(occurrence: string, more: Partial<KnownRun> = {}): KnownRun {
   const createdAtMs = ms(occurrence) + 3000;
   return { occurrence, state: 'finished', halt: null, createdAtMs, waitsUntilMs: null, isSame: true, ...more };
 }
-
-const THURSDAY = run('2026-11-19T09:00:00Z');
-const FRIDAY = run('2026-11-20T09:00:00Z');
 
 interface Look {
   readonly now: string;
@@ -56,182 +54,9 @@ function chosen({
   );
 }
 
-describe('a campaign that ran before', () => {
-  it.each<[label: string, look: Look, expected: string[]]>([
-    ['on time', { now: '2026-11-21T09:00:00Z', runs: [FRIDAY] }, ['send 21T09:00']],
-    ['a millisecond early', { now: '2026-11-21T08:59:59.999Z', runs: [FRIDAY] }, []],
-    ['again', { now: '2026-11-21T09:00:00.9Z', runs: [FRIDAY, run('2026-11-21T09:00:00Z')] }, []],
-    ['five hours late', { now: '2026-11-21T14:00:00Z', runs: [FRIDAY] }, ['send 21T09:00']],
-    [
-      'five hours late, skipping',
-      { now: '2026-11-21T14:00:00Z', runs: [FRIDAY], missed: 'skip' },
-      ['miss late 21T09:00'],
-    ],
-    ['an hour late, skipping', { now: '2026-11-21T10:00:00Z', runs: [FRIDAY], missed: 'skip' }, ['send 21T09:00']],
-    [
-      'looked for in time, and its turn came late, skipping',
-      { now: '2026-11-21T14:00:00Z', looked: '2026-11-21T09:00:01Z', runs: [FRIDAY], missed: 'skip' },
-      ['send 21T09:00'],
-    ],
-    [
-      'its turn came after the next instant',
-      {
-        now: '2026-11-21T12:00:30Z',
-        looked: '2026-11-21T09:00:01Z',
-        cron: '0 * * * *',
-        runs: [run('2026-11-21T08:00:00Z')],
-      },
-      ['send 21T12:00 missed 3'],
-    ],
-    ['two missed', { now: '2026-11-21T09:01:00Z', runs: [run('2026-11-18T09:00:00Z')] }, ['send 21T09:00 missed 2']],
-    [
-      'a month missed: those of a week',
-      { now: '2026-11-21T09:01:00Z', runs: [run('2026-10-21T09:00:00Z')] },
-      ['send 21T09:00 missed 6'],
-    ],
-    [
-      'many missed: only the latest',
-      { now: '2026-11-21T12:10:00Z', cron: '0 * * * *', runs: [run('2026-11-21T08:00:00Z')] },
-      ['send 21T12:00 missed 3'],
-    ],
-    [
-      'more than a day late',
-      { now: '2026-11-21T09:00:01Z', cron: '0 9 20 * *', runs: [THURSDAY] },
-      ['miss late 20T09:00'],
-    ],
-    ['exactly a day late', { now: '2026-11-21T09:00:00Z', cron: '0 9 20 * *', runs: [THURSDAY] }, ['send 20T09:00']],
-    ['after its end', { now: '2026-11-21T09:00:00Z', runs: [FRIDAY], notAfter: '2026-11-21T08:59:00Z' }, []],
-    [
-      'at its end',
-      { now: '2026-11-21T09:05:00Z', runs: [FRIDAY], notAfter: '2026-11-21T09:00:00Z' },
-      ['send 21T09:00'],
-    ],
-  ])('%s', (_label, look, expected) => {
-    expect(chosen(look)).toEqual(expected);
-  });
-});
-
-describe('a campaign that is new, or another one now', () => {
-  const changed = run('2026-11-20T09:00:00Z', { isSame: false });
-  it.each<[label: string, look: Look, expected: string[]]>([
-    ['on time', { now: '2026-11-21T09:00:02Z' }, ['send 21T09:00']],
-    ['an hour after its instant', { now: '2026-11-21T10:00:00Z' }, ['send 21T09:00']],
-    ['later', { now: '2026-11-21T10:00:01Z' }, ['miss new 21T09:00']],
-    ['days later', { now: '2026-11-24T09:00:00Z', cron: '0 9 20 * *' }, []],
-    ['changed since, on time', { now: '2026-11-21T09:00:02Z', runs: [changed] }, ['send 21T09:00']],
-    ['changed since, later', { now: '2026-11-21T10:00:01Z', runs: [changed] }, ['miss new 21T09:00']],
-    [
-      'tried out after the instant',
-      { now: '2026-11-21T12:00:00Z', runs: [run('trial', { createdAtMs: ms('2026-11-21T11:00:00Z') })] },
-      ['miss new 21T09:00'],
-    ],
-    [
-      'tried out before it',
-      {
-        now: '2026-11-21T12:00:00Z',
-        seen: '2026-11-21T07:00:00Z',
-        runs: [run('trial', { createdAtMs: ms('2026-11-21T08:00:00Z') })],
-      },
-      ['send 21T09:00'],
-    ],
-  ])('%s', (_label, look, expected) => {
-    expect(chosen(look)).toEqual(expected);
-  });
-});
-
-describe('a schedule that was first seen lately', () => {
-  const [now, seen] = ['2026-11-21T09:00:04Z', '2026-11-21T09:00:02Z'];
-  it.each<[label: string, look: Look, expected: string[]]>([
-    ['after the instant', { now, seen }, ['miss new 21T09:00']],
-    ['after the instant, and another occurrence was sent before', { now, seen, runs: [FRIDAY] }, ['miss new 21T09:00']],
-    ['after the instant, and the campaign asks to catch up', { now, seen, asksCatchUp: true }, ['send 21T09:00']],
-    [
-      'the same, more than an hour later',
-      { now: '2026-11-21T10:30:00Z', seen, asksCatchUp: true },
-      ['miss new 21T09:00'],
-    ],
-    ['in the same moment', { now, seen: '2026-11-21T09:00:00Z' }, ['send 21T09:00']],
-    ['before it', { now, seen: '2026-11-21T08:59:00Z' }, ['send 21T09:00']],
-    [
-      'before it, and the machine was off',
-      { now: '2026-11-21T15:00:00Z', seen: '2026-11-21T08:59:00Z', isRemembered: true },
-      ['send 21T09:00'],
-    ],
-    [
-      'before it, but the ledger is a new one',
-      { now: '2026-11-21T15:00:00Z', seen: '2026-11-21T08:59:00Z' },
-      ['miss new 21T09:00'],
-    ],
-    ['days ago: never meant', { now, cron: '0 9 19 * *', seen }, []],
-    [
-      'between two instants: those before it were not missed',
-      { now: '2026-11-21T12:10:00Z', cron: '0 * * * *', seen: '2026-11-21T10:30:00Z', isRemembered: true },
-      ['send 21T12:00 missed 1'],
-    ],
-  ])('%s', (_label, look, expected) => {
-    expect(chosen(look)).toEqual(expected);
-  });
-});
-
-describe('runs that are not finished', () => {
-  const now = '2026-11-20T10:00:00Z';
-  const friday = (more: Partial<KnownRun>) => run('2026-11-20T09:00:00Z', more);
-  it.each<[label: string, look: Look, expected: string[]]>([
-    ['partial', { now, runs: [friday({ state: 'partial' })] }, ['continue 20T09:00']],
-    ['interrupted', { now, runs: [friday({ state: 'interrupted' })] }, ['continue 20T09:00']],
-    ['running', { now, runs: [friday({ state: 'running' })] }, ['leave running 20T09:00']],
-    ['the API was down', { now, runs: [friday({ state: 'halted', halt: 'api-down' })] }, ['continue 20T09:00']],
-    ['throttled', { now, runs: [friday({ state: 'halted', halt: 'throttled' })] }, ['continue 20T09:00']],
-    [
-      'the key was refused',
-      { now, runs: [friday({ state: 'halted', halt: 'not-authorised' })] },
-      ['leave halted 20T09:00'],
-    ],
-    ['doubts', { now, runs: [friday({ state: 'halted', halt: 'doubt' })] }, ['leave halted 20T09:00']],
-    [
-      'a day later',
-      { now: '2026-11-21T09:00:00.001Z', runs: [friday({ state: 'partial' })] },
-      ['leave late 20T09:00', 'send 21T09:00'],
-    ],
-    [
-      'more than a week after that',
-      { now: '2026-11-28T09:00:00.001Z', runs: [friday({ state: 'partial' })] },
-      ['send 28T09:00 missed 6'],
-    ],
-    [
-      'the next instant too, in order',
-      { now: '2026-11-20T10:00:00Z', cron: '0 * * * *', runs: [friday({ state: 'partial' })] },
-      ['continue 20T09:00', 'send 20T10:00'],
-    ],
-    [
-      'the next instant too, skipping',
-      { now: '2026-11-20T10:00:00Z', cron: '0 * * * *', missed: 'skip', runs: [friday({ state: 'partial' })] },
-      ['leave superseded 20T09:00', 'send 20T10:00'],
-    ],
-    [
-      'the latest, skipping, late',
-      { now, missed: 'skip', runs: [friday({ state: 'partial' })] },
-      ['continue 20T09:00'],
-    ],
-    [
-      'days later, waiting for a window',
-      { now: '2026-11-23T09:00:00.001Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
-      ['continue 20T09:00', 'send 23T09:00 missed 2'],
-    ],
-    [
-      'weeks later, waiting for a window',
-      { now: '2026-12-04T09:00:01Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
-      ['leave late 20T09:00', 'send 04T09:00 missed 6'],
-    ],
-    [
-      'a day later, in the pause of a canary',
-      { now: '2026-11-21T15:00:00Z', cron: '0 9 20 * *', waits: 48 * 3_600_000, runs: [friday({ state: 'partial' })] },
-      ['continue 20T09:00'],
-    ],
-    ['another name', { now, runs: [friday({}), run('trial', { state: 'partial', createdAtMs: 0 })] }, []],
-  ])('%s', (_label, look, expected) => {
-    expect(chosen(look)).toEqual(expected);
-  });
+golden('what is due is sent once, and what is late is said', 'schedule/choose', (input) => {
+  const { runs = [], ...look } = JSON.parse(input);
+  return chosen({ ...look, runs: runs.map(({ occurrence, ...more }: KnownRun) => run(occurrence, more)) });
 });
 
 test('a campaign that may wait for a window and for pauses waits for both', () => {

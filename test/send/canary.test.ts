@@ -6,6 +6,7 @@ import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createCanary, createGate, STAYS_MS, stepEnds } from '../../src/send/canary.ts';
 import { createProgress } from '../../src/send/progress.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { examples } from '../helpers/quick.ts';
 
 const START = Date.UTC(2026, 10, 21, 9);
 const GATE = { accepted: null, delivered: null, optedOut: null, waitMs: 0 };
@@ -277,7 +278,7 @@ describe('steps', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PendingRow, Shard } from '../../src/ledger/records.ts';
 import { createShardPendingRows } from '../../src/send/shard-rows.ts';
+import { examples } from '../helpers/quick.ts';
 
 const shard = (number: number, firstRow: number, lastRow: number): Shard => ({ number, firstRow, lastRow });
 
@@ -104,7 +105,7 @@ describe('the shards of a worker', () => {
           .flatMap(({ firstRow, lastRow }) => Array.from({ length: lastRow - firstRow + 1 }, (_, i) => firstRow + i));
         expect(sent.toSorted((a, b) => a - b)).toEqual(meant.filter((row) => !finished.includes(row)));
       }),
-      { numRuns: 300 },
+      { numRuns: examples(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { columnTag, createValues, RenderError } from '../../src/templates/compile.ts';
+import { golden } from '../helpers/golden.ts';
 import { compile, compiled, fixture, render } from './harness.ts';
 
 describe('values go in as they are', () => {
@@ -181,35 +182,15 @@ describe('empty values', () => {
   });
 });
 
-describe('required and used columns', () => {
-  const columns = ['a', 'b', 'c', 'd', 'x'];
-  test.each([
-    ['a bare name', '{{b}} {{a}}', ['a', 'b'], ['a', 'b']],
-    ['inside #if', '{{#if a}}{{b}}{{else if c}}{{d}}{{/if}}', ['a', 'b', 'c', 'd'], []],
-    ['inside #unless', '{{#unless a}}{{b}}{{else}}{{c}}{{/unless}}', ['a', 'b', 'c'], []],
-    ['inside and outside #if', '{{#if a}}{{b}}{{/if}}{{b}}', ['a', 'b'], ['b']],
-    ['a comparison', '{{#if (eq a b)}}{{/if}}', ['a', 'b'], []],
-    ['default', '{{default a "x"}}', ['a'], []],
-    ['default inside a helper', '{{upper (default a "x")}}', ['a'], []],
-    ['a helper inside default', '{{default (upper a) "x"}}', ['a'], []],
-    ['default with a column', '{{default a b}}', ['a', 'b'], []],
-    ['a helper', '{{upper (trim a)}}', ['a'], ['a']],
-    ['named values', '{{date a tz=b locale=c}}', ['a', 'b', 'c'], ['a', 'b', 'c']],
-    ['words of plural', '{{plural a "one" b}}', ['a', 'b'], ['a', 'b']],
-    ['a partial that sees the column', '{{> needs}}', ['x'], ['x']],
-    ['a partial that is given it', '{{> needs x=a}}', ['a'], ['a']],
-    ['a partial that is given a default', '{{> needs x=(default a "d")}}', ['a'], []],
-    ['a partial that is given a text', '{{> needs x="text"}}', [], []],
-    ['a partial that asks first', '{{> asks x=a}}', ['a'], []],
-    ['a partial inside #if', '{{#if b}}{{> needs x=a}}{{/if}}', ['a', 'b'], []],
-    ['a partial in a partial', '{{> outer y=a}}', ['a'], ['a']],
-    ['no name at all', 'Hello', [], []],
-  ])('%s', (_, text, used, required) => {
-    const partials = { needs: '{{x}}', asks: '{{#if x}}{{x}}{{/if}}', outer: '{{> needs x=y}}' };
-    const template = compiled(text, columns, { partials });
-    expect(template.columns).toEqual(used);
-    expect(template.required).toEqual(required);
-  });
+golden('a template names the columns that it uses, and those that a row has to fill', 'templates/columns', (text) => {
+  const partials = { needs: '{{x}}', asks: '{{#if x}}{{x}}{{/if}}', outer: '{{> needs x=y}}' };
+  const { columns, required } = compiled(text, ['a', 'b', 'c', 'd', 'x'], { partials });
+  return `uses ${columns.join(' ') || 'none'}, required ${required.join(' ') || 'none'}`;
+});
+
+golden('a partial leaves a line end that fits', 'templates/line-ends', (input) => {
+  const [text = '', partial = ''] = input.split('\n--\n');
+  return JSON.stringify(render(text, { e: '' }, { partials: { p: partial } }));
 });
 
 describe('partials', () => {
@@ -240,21 +221,6 @@ describe('partials', () => {
   it('takes a comparison as a value', () => {
     const partials = { p: '{{#if gold}}G{{else}}-{{/if}}' };
     expect(render('{{> p gold=(eq plan "gold")}}', { plan: 'gold' }, { partials })).toBe('G');
-  });
-
-  test.each([
-    ['inside a line', 'a {{> p}}, b', 'x\n', 'a x, b'],
-    ['inside a line, without a line end', 'a {{> p}}, b', 'x', 'a x, b'],
-    ['on a line of its own', 'a\n{{> p}}\nb', 'x\n', 'a\nx\nb'],
-    ['on a line of its own, without a line end', 'a\n{{> p}}\nb', 'x', 'a\nx\nb'],
-    ['on an indented line', 'a\n  {{> p}}\nb', 'x\ny\n', 'a\n  x\n  y\nb'],
-    ['on the last line', 'a\n{{> p}}', 'x\n', 'a\nx'],
-    ['on the last line, which has an end', 'a\n  {{> p}}\n', 'x\n', 'a\n  x'],
-    ['on a line that ends with CR LF', 'a\r\n{{> p}}\r\nb', 'x\r\n', 'a\r\nx\r\nb'],
-    ['with a condition that does not hold', 'a\n{{> p}}\nb', '{{#if e}}\nx\n{{/if}}\n', 'a\nb'],
-    ['with two line ends', '{{> p}}!', 'x\n\n', 'x\n!'],
-  ])('a line end that fits: %s', (_, text, partial, expected) => {
-    expect(render(text, { e: '' }, { partials: { p: partial } })).toBe(expected);
   });
 });
 

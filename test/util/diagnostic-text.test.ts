@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import { anyText } from '../helpers/any-text.ts';
 
 const plain = { colour: false };
 const diagnostic: Diagnostic = {
@@ -116,7 +117,7 @@ describe('the caret', () => {
   });
 
   it('never throws, and stays within the width', () => {
-    const sources = fc.string({ unit: 'binary', maxLength: 400 });
+    const sources = anyText(400, true);
     fc.assert(
       fc.property(
         sources,

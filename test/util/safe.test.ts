@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { forReader, jsonText } from '../../src/util/escape.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { PRINTABLE } from '../security/payloads.ts';
 
 /** Text of any kind, and of what a terminal would obey more than chance would give. */
 const text = fc
   .array(
-    fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom(...'\u001b\u009b\u0085\u061c\u200f\u2028\u202e\u2066\ufeff\r\n\t\\"'),
-    ),
+    fc.oneof(anyText(10, true), fc.constantFrom(...'\u001b\u009b\u0085\u061c\u200f\u2028\u202e\u2066\ufeff\r\n\t\\"')),
   )
   .map((pieces) => pieces.join(''));
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { applyDelta, baseOf, deltaOf, tokensOf } from '../../src/web/preview/delta.ts';
+import { examples } from '../helpers/quick.ts';
 
 const markup = fc.string({ unit: fc.constantFrom('<', '>', 'p', 'td', ' ', 'é', '\n', '😀'), maxLength: 60 });
 
@@ -11,7 +12,7 @@ it('a text comes back from what differs of it, whatever the base', () => {
       const delta = JSON.parse(JSON.stringify(deltaOf(second, baseOf(first))));
       expect(applyDelta(delta, tokensOf(first))).toBe(second);
     }),
-    { numRuns: 500 },
+    { numRuns: examples(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fold } from '../../src/util/fold.ts';
 import { parseQuery, type Searched, search } from '../../src/web/client/preview-search.ts';
 import { FIELD_END, ROW_END } from '../../src/web/preview/delta.ts';
+import { examples } from '../helpers/quick.ts';
 
 interface Row {
   readonly line: number;
@@ -71,7 +72,7 @@ it('the same rows as a reading of the rules one row at a time', () => {
       const expected = list.filter((row) => fits(row, text)).map(({ line }) => line);
       expect(found(list, text)).toEqual(expected);
     }),
-    { numRuns: 2000 },
+    { numRuns: examples(2000) },
   );
 });
 

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import type { HmacScheme, Scheme } from '../../src/model.ts';
 import { createVerifier } from '../../src/webhook/verify.ts';
+import { anyText } from '../helpers/any-text.ts';
 import { SECRET, STANDARD, signed } from './sender.ts';
 
 /* The vector of Standard Webhooks. */
@@ -287,7 +288,7 @@ test('nothing that is sent makes it throw', () => {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'authorization'];
   fc.assert(
     fc.property(
-      fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })),
+      fc.dictionary(fc.constantFrom(...names), anyText(10, true)),
       fc.uint8Array(),
       fc.option(fc.string()),
       (headers, body, segment) => {
