@@ -37,7 +37,7 @@ export const RESOLVE_DOUBTS = {
   lines: {
     flag: '--line <n...>',
     says: 'who: first lines of rows, as the list shows them',
-    range: [1, 1e12, 'whole'],
+    range: [1, 1e9, 'whole'],
     without: 'none',
   },
   all: { flag: '--all', says: 'who: all recipients in doubt in this run' },

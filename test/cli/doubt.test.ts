@@ -259,6 +259,7 @@ describe('what is refused is refused whole, exit 2', () => {
     ['all recipients and one line', [HELLO_ID, '--all', '--line', '2', '--as', 'accepted'], ['--all is all of them']],
     ['neither --as nor --resend', [HELLO_ID, '--all'], ['Say either --as or --resend']],
     ['both', [HELLO_ID, '--all', '--as', 'accepted', '--resend'], ['Say either --as or --resend']],
+    ['no line', [HELLO_ID, '--line', '0', '--as', 'accepted'], ['from 1 to 1000000000.']],
     ['another outcome', [HELLO_ID, '--all', '--as', 'skipped'], ['accepted, rejected']],
     ['a second message without consent', [HELLO_ID, '--all', '--resend'], ['--accept-duplicates']],
     [
