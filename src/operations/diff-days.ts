@@ -79,7 +79,7 @@ export async function rehearseBoth(
   };
 }
 
-/** What one of the two sides assumes is named as that side's: the other may say the opposite. */
+/** A sentence of one side says of which: the other side may assume the opposite. */
 function assumedOf({ rehearsal: was }: PlayedSide, { rehearsal: is }: PlayedSide): readonly string[] {
   if (was === null || is === null) return (was ?? is)?.assumed ?? [];
   const before = was.assumed.map((one) => (is.assumed.includes(one) ? one : `Before the change: ${one}`));
