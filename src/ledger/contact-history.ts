@@ -450,17 +450,21 @@ function reachRows(connection: Connection) {
   };
 }
 
-// Reached: accepted, perhaps accepted, or claimed: chains of `=`, as in the schema. The time is that of the claim: an
-// answer or the resolution of a doubt may come days later.
+// Reached: accepted, perhaps accepted, or claimed, and who waits for a second message, because the first may have arrived:
+// chains of `=`, as in the schema. The time is that of the claim: an answer or the resolution of a doubt may come days
+// later.
+const REACHED = `(state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'
+    OR resolved_by = 'resend' OR resolved_by = 'resend-changed')`;
+
 const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
-  WHERE list = ?1 AND step = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+  WHERE list = ?1 AND step = ?2 AND row > ?3 AND ${REACHED}
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)
   ORDER BY row LIMIT ?5`;
 
 const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
 
-const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'),
+const STATE = `SELECT coalesce(${REACHED}, false),
     state = 'rejected' AND reason IS NOT DISTINCT FROM 'fell-back', coalesce(claimed_at, updated_at), key, address
   FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
@@ -483,7 +487,7 @@ const LAST_STEP = 'SELECT max(step) FROM recipients WHERE list = ?';
 const LATER_STEPS = 'SELECT count(*) FROM recipients WHERE list = ? AND step > 0';
 
 const ANY_REACHED = `SELECT 1 FROM recipients
-  WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+  WHERE list = ? AND ${REACHED}
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?) LIMIT 1`;
 
 function timeOf(value: unknown): number {

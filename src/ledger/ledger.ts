@@ -336,7 +336,7 @@ export interface UnreachableStore {
     among?: readonly string[] | null,
   ): ReadonlyMap<string, { readonly failures: number; readonly lastAtMs: number }>;
   /** A person took the address off the list: failures until now no longer count. Returns whether there were any. */
-  dismissFailures(address: string): boolean;
+  dismissFailures(address: string, nowMs: number): boolean;
 }
 
 export interface LedgerUnreachable {

@@ -212,6 +212,7 @@ function merge(connection: Connection, oldList: number, newList: number, nowMs: 
   connection.statement(OPEN_STEPS)(newList, nowMs);
   connection.statement(KEEP_FINAL)(oldList, newList, DECIDED_AGAIN);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
+  connection.statement(WITHDRAW_ORDER)(oldList, newList);
   connection.exec(
     'DROP TABLE temp.moved; DROP TABLE temp.gone; DROP TABLE temp.pairs; DROP TABLE temp.new_keys; DROP TABLE temp.old_keys',
   );
@@ -267,6 +268,7 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
       OR (o.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS again WHERE again.value = o.reason)))`;
 
 const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts, version = o.version,
+    claimed_at = o.claimed_at, posted_from = o.posted_from, text_hash = o.text_hash, resend = o.resend,
     resolved_by = CASE WHEN o.resolved_by = 'resend' AND n.state <> 'skipped' THEN 'resend' END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row AND o.attempts > n.attempts`;
@@ -289,6 +291,14 @@ const WITHDRAW_SECOND = `UPDATE main.recipients SET state = 'skipped', reason = 
     AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.resolved_by = 'resend-changed'
       AND former.number = (SELECT max(last.number) FROM main.resolutions AS last
         JOIN main.runs ON runs.number = last.run WHERE runs.list = recipients.list AND last.key = recipients.key))`;
+
+// A person wanted the message to a corrected address sent again, and the list has again an address that got the one
+// before.
+const WITHDRAW_ORDER = `UPDATE main.recipients SET state = 'skipped', reason = 'removed', resolved_by = NULL
+  WHERE list = ?2 AND step = 0 AND resend IS NOT NULL AND (state = 'pending' OR state = 'deferred')
+    AND EXISTS (SELECT 1 FROM main.resolutions AS former JOIN main.runs ON runs.number = former.run
+      WHERE runs.list = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
+        AND former.address = recipients.address)`;
 
 // Every recipient who fell back has a row of step 1, so only those rows are read.
 const MOVED = `INSERT INTO temp.moved
@@ -315,7 +325,8 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
   SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
     reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,
     updated_at = CASE n.state WHEN 'rejected' THEN CAST(?2 AS INTEGER) END,
-    http_status = NULL, message_id = NULL, error = NULL, claimed_at = NULL, resolved_by = NULL
+    http_status = NULL, message_id = NULL, error = NULL,
+    resolved_by = CASE WHEN o.resolved_by = 'resend' AND n.state <> 'skipped' AND n.state <> 'rejected' THEN 'resend' END
   FROM main.recipients AS n
   WHERE o.list = ?1 AND o.step > 0
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'

@@ -141,6 +141,22 @@ export const MOVES: readonly Move[] = [
   { from: 'rejected', to: 'accepted', why: 'the API took the message before', only: ['ordered'] },
 ];
 
+/** The last order to send to a recipient once more, unless a person said later what became of that message. */
+const LAST_ORDER = `former.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
+      WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step
+        AND last.verdict = 'resend' AND (last.resolved_by <> 'user' OR NOT EXISTS (SELECT 1 FROM resolutions AS later
+          WHERE later.run = last.run AND later.key = last.key AND later.step = last.step AND later.number > last.number
+            AND later.resolved_by = 'user' AND later.verdict <> 'resend')))`;
+
+/**
+ * A second message that was claimed did not go out, and waits again. What is heard of the message before counts as it did
+ * before the claim: it can end the wait. A caller appends the list, and any condition on the rows.
+ */
+export const WAITS_AGAIN = `UPDATE recipients SET
+    resolved_by = CASE former.resolved_by WHEN 'user' THEN 'resend' ELSE former.resolved_by END,
+    claimed_at = former.doubt_at, posted_from = former.posted_from, version = former.version
+  FROM resolutions AS former WHERE ${LAST_ORDER} AND recipients.list = `;
+
 /**
  * A recipient who was to be sent to once more was not: a rule skips them, or the API refuses the message. Then the message
  * before counts again: it is in doubt, because it may have arrived (failures.md, section 3), or was accepted at an address
@@ -157,11 +173,7 @@ export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by 
   FROM resolutions AS former
   WHERE (recipients.state = 'skipped' OR (recipients.state = 'rejected' AND recipients.reason IS DISTINCT FROM 'fell-back'))
     AND recipients.attempts > 0
-    AND former.number = (SELECT max(last.number) FROM resolutions AS last JOIN runs ON runs.number = last.run
-      WHERE runs.list = recipients.list AND last.key = recipients.key AND last.step = recipients.step
-        AND last.verdict = 'resend' AND (last.resolved_by <> 'user' OR NOT EXISTS (SELECT 1 FROM resolutions AS later
-          WHERE later.run = last.run AND later.key = last.key AND later.step = last.step AND later.number > last.number
-            AND later.resolved_by = 'user' AND later.verdict <> 'resend')))
+    AND ${LAST_ORDER}
     AND recipients.list = `;
 
 /** SQL that is true of these moves; `quick`: only where the row alone shows it. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AS_BEFORE, isOneOf, MOVES } from './moves.ts';
+import { AS_BEFORE, isOneOf, MOVES, WAITS_AGAIN } from './moves.ts';
 
 /** "hbll" marks a SQLite file as a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
@@ -320,6 +320,13 @@ export const TRIGGERS: readonly Trigger[] = [
     when: `(NEW.state = 'skipped' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))
       AND NEW.attempts > 0 AND OLD.state <> NEW.state`,
     statement: `${AS_BEFORE}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
+  },
+  {
+    name: 'recipients_waits_again',
+    table: 'recipients',
+    on: 'UPDATE OF state',
+    when: `OLD.state = 'claimed' AND (NEW.state = 'pending' OR NEW.state = 'failed') AND OLD.attempts > 0`,
+    statement: `${WAITS_AGAIN}NEW.list AND recipients.step = NEW.step AND recipients.row = NEW.row`,
   },
   // A trigger, so that no attempt is forgotten, whichever statement records it.
   {

@@ -16,9 +16,9 @@ export function unreachableStore(connection: Connection): UnreachableStore {
       ]);
       return new Map(found as [string, { failures: number; lastAtMs: number }][]);
     },
-    dismissFailures(address) {
+    dismissFailures(address, nowMs) {
       const forms = JSON.stringify(spellingsOf(address));
-      return connection.write(0, 1, (now) => connection.statement(DISMISS)(now, forms)) > 0;
+      return connection.write(nowMs, 1, (now) => connection.statement(DISMISS)(now, forms)) > 0;
     },
   };
 }
@@ -27,13 +27,14 @@ const DISMISS = `UPDATE delivery_reports SET dismissed_at = ?1
   WHERE cause = 'gone' AND dismissed_at IS NULL AND address IN (SELECT value FROM json_each(?2))`;
 
 // A message counts once, however many reports it has: one for each part of a long SMS, for instance, or from the webhook
-// with the reference and from an export without. A report of its delivery shows that it arrived, whichever of the two is
-// later.
+// with the reference and from an export without. Two environments may give one id to two messages. A report of its
+// delivery shows that it arrived, whichever of the two is later. A failure before a person said that the address is in use
+// does not count, even if it is reported later.
 const TEXT = `SELECT address, count(DISTINCT message), max(at) FROM (
     SELECT gone.address, coalesce(gone.happened_at, gone.received_at) AS at,
       coalesce(gone.reference, (SELECT max(same.reference) FROM delivery_reports AS same INDEXED BY delivery_reports_gone
-        WHERE same.cause = 'gone' AND same.address = gone.address AND same.message_id = gone.message_id),
-        gone.message_id, CAST(gone.number AS TEXT)) AS message
+        WHERE same.cause = 'gone' AND same.address = gone.address AND same.message_id = gone.message_id
+          AND same.environment = gone.environment), gone.environment || ' ' || gone.message_id, CAST(gone.number AS TEXT)) AS message
     FROM delivery_reports AS gone INDEXED BY delivery_reports_gone
     WHERE gone.cause = 'gone' AND gone.dismissed_at IS NULL AND gone.state <> 'unknown' AMONG
       AND gone.environment IN (SELECT value FROM json_each(?1)) AND coalesce(gone.happened_at, gone.received_at) > ?2
@@ -41,7 +42,11 @@ const TEXT = `SELECT address, count(DISTINCT message), max(at) FROM (
         WHERE (arrived.state = 'delivered' OR arrived.state = 'read') AND arrived.address = gone.address
           AND arrived.environment IN (SELECT value FROM json_each(?1))
           AND (coalesce(arrived.happened_at, arrived.received_at) >= coalesce(gone.happened_at, gone.received_at)
-            OR arrived.reference = gone.reference OR arrived.message_id = gone.message_id))
+            OR arrived.reference = gone.reference
+            OR (arrived.message_id = gone.message_id AND arrived.environment = gone.environment)))
+      AND NOT EXISTS (SELECT 1 FROM delivery_reports AS said INDEXED BY delivery_reports_gone
+        WHERE said.cause = 'gone' AND said.address = gone.address
+          AND said.dismissed_at >= coalesce(gone.happened_at, gone.received_at))
   ) AS failures
   GROUP BY address
   HAVING count(DISTINCT message) >= ?3

@@ -68,16 +68,22 @@ export async function rehearseBoth(
   const was = await play(0, before);
   const is = await play(1, after);
   const borrowed = lists.size === 0 ? [] : ['A list that is not here is that of the other side, or its sample.'];
-  const said = [was, is].flatMap(({ rehearsal }) => rehearsal?.assumed ?? []);
   return {
     days,
     at: iso(now),
     until: iso(midnightAfter(now, days, timeZone)),
     timeZone,
     ledger: place,
-    assumed: [...assumed, ...(options.recipients === null ? borrowed : []), ...new Set(said)],
+    assumed: [...assumed, ...(options.recipients === null ? borrowed : []), ...assumedOf(was, is)],
     ...compareDays(was, is, timeZone),
   };
+}
+
+/** A sentence of one side says of which: the other side may assume the opposite. */
+function assumedOf({ rehearsal: was }: PlayedSide, { rehearsal: is }: PlayedSide): readonly string[] {
+  if (was === null || is === null) return (was ?? is)?.assumed ?? [];
+  const before = was.assumed.map((one) => (is.assumed.includes(one) ? one : `Before the change: ${one}`));
+  return [...before, ...is.assumed.flatMap((one) => (was.assumed.includes(one) ? [] : [`After the change: ${one}`]))];
 }
 
 /** Git keeps no times: a list is as old as that of the work tree. */

@@ -38,7 +38,7 @@ export const RESOLVE_DOUBTS = {
   lines: {
     flag: '--line <n...>',
     says: 'who: first lines of rows, as the list shows them',
-    range: [1, 1e12, 'whole'],
+    range: [1, 1e9, 'whole'],
     without: 'none',
   },
   all: { flag: '--all', says: 'who: all recipients in doubt in this run' },
@@ -119,6 +119,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     const list = given === undefined ? {} : { recipients: resolve(root, given) };
     const { cwd, env } = options;
     const campaign = (await readSent(run, root, { cwd, env, withoutList: true, ...list }))?.campaign ?? null;
+    if (options.verdict === 'resend') refuseSentTo(ledger, run, doubts);
     if (options.verdict === 'resend' && campaign !== null) refuseLate(doubts, run, campaign, now());
     return { run, doubts, campaign, reading };
   });
@@ -159,6 +160,19 @@ function refuseLate(doubts: readonly DoubtRow[], run: RunRecord, campaign: Campa
   const hint =
     'Nothing was changed. Enter what became of the message, --as accepted or --as rejected, or leave the doubt.';
   throw refuse(problem('too-late', message, { at: { file: campaign.file }, hint }));
+}
+
+/** Where the list has again an address that got an earlier message, no second one goes there. Throws exit 2. */
+function refuseSentTo(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[]): void {
+  const again = new Set(ledger.changed(run).flatMap(({ key, sentBefore }) => (sentBefore ? [key] : [])));
+  const wrong = doubts.filter(({ key }) => again.has(key));
+  const [first] = wrong;
+  if (first === undefined) return;
+  const who = `${countOf(wrong.length, 'recipient')}, the first in line ${first.line}`;
+  const message = `The list has an address again that got an earlier message, so nothing is sent once more to ${who}.`;
+  const hint =
+    'Nothing was changed. Correct the list, or enter what became of the message: --as accepted or --as rejected.';
+  throw refuse(problem('not-in-doubt', message, { hint }));
 }
 
 function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: Asked & ResolvedOptions): void {

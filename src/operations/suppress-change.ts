@@ -179,7 +179,7 @@ async function removeFrom(
     const hashes = hasher === null ? [] : spellingsOf(address).map(hasher.hash);
     const asHash = hashes.filter((hash) => ledger.unsuppressHash(hash, topic)).length > 0;
     const isListed = ledger.unsuppress(address, topic) || asHash;
-    const hadFailed = topic === null && ledger.dismissFailures(address);
+    const hadFailed = topic === null && ledger.dismissFailures(address, nowMs);
     if (isListed) found.removed += 1;
     else if (hadFailed) found.dismissed += 1;
   }

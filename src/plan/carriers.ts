@@ -1,12 +1,19 @@
 import { smsParts } from '../content/sms-parts.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Campaign, StepMessage } from '../model.ts';
+import { textsIn } from '../util/json.ts';
 import { LINK } from './link.ts';
 import KNOWN_SHORTENERS from './link-shorteners.json' with { type: 'json' };
 import type { OptOutFinder } from './opt-out.ts';
 
 /** `index`: where it is in the text, in UTF-16 units; null: it is about the whole text. */
 type Found = { readonly index: number | null; readonly what: string } | null;
+
+/** A link; `index` as in `Found`: null where it is on a button or a card. */
+interface Link {
+  readonly index: number | null;
+  readonly link: string;
+}
 
 /** Public ones, which networks block (https://www.twilio.com/docs/api/errors/30857); the list is not complete. */
 const SHORTENERS: ReadonlySet<string> = new Set(KNOWN_SHORTENERS);
@@ -20,16 +27,17 @@ const FEWEST_WORDS = 5;
 const RULES: readonly {
   readonly code: Code;
   /** The first place. */
-  find(text: string, links: readonly RegExpExecArray[], message: StepMessage, saysHow: OptOutFinder | null): Found;
+  find(text: string, links: readonly Link[], message: StepMessage, saysHow: OptOutFinder | null): Found;
   readonly hint: string;
 }[] = [
   {
     code: 'link-shortener',
     find(_, links) {
-      for (const { index, 0: link } of links) {
+      for (const { index, link } of links) {
         const host = HOST.exec(link)?.[1] ?? '';
         if (!SHORTENERS.has(host.toLowerCase().replace(/^www\./, ''))) continue;
-        return { index: index + link.indexOf(host), what: `A link of the public shortener ${host}` };
+        const at = index === null ? null : index + link.indexOf(host);
+        return { index: at, what: `A link of the public shortener ${host}` };
       }
       return null;
     },
@@ -38,7 +46,7 @@ const RULES: readonly {
   {
     code: 'insecure-link',
     find(_, links) {
-      const found = links.find(({ 0: link }) => /^http:/i.test(link));
+      const found = links.find(({ link }) => /^http:/i.test(link));
       return found === undefined ? null : { index: found.index, what: 'A link that begins with http:' };
     },
     hint: 'Networks block such links, and phones warn of them. Write https:.',
@@ -63,8 +71,8 @@ const RULES: readonly {
         end += part.length;
         return end;
       });
-      for (const { index, 0: link } of links) {
-        const cut = ends.findIndex((at) => at > index && at < index + link.length);
+      for (const { index, link } of links) {
+        const cut = index === null ? -1 : ends.findIndex((at) => at > index && at < index + link.length);
         if (cut !== -1) return { index, what: `A link that the end of part ${cut + 1} cuts` };
       }
       return null;
@@ -116,9 +124,13 @@ export async function createCarrierCheck({
     // A card may have all the words; those of a provider's template are not known.
     if (message.text === null && (content === null || variables !== null)) return NOTHING;
     const text = message.text ?? '';
-    if (!isMarketing && !mayHave(text, message)) return NOTHING;
+    if (!isMarketing && content === null && !mayHave(text, message)) return NOTHING;
     let advice = NOTHING;
-    const links = [...text.matchAll(LINK)];
+    const inText = [...text.matchAll(LINK)].map(({ index, 0: link }): Link => ({ index, link }));
+    const elsewhere = textsIn(content)
+      .flatMap((one) => one.match(LINK) ?? [])
+      .map((link): Link => ({ index: null, link }));
+    const links = [...inText, ...elsewhere];
     for (const { code, find, hint } of RULES) {
       if (isEmail && code !== 'no-opt-out') continue;
       const found = find(text, links, message, saysHow);

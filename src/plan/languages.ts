@@ -1,9 +1,9 @@
 import { type Diagnostic, type Position, warning } from '../errors.ts';
-import type { Decision, Json, JsonObject } from '../model.ts';
+import type { Decision, JsonObject } from '../model.ts';
 import { show } from '../recipients/show.ts';
 import { number } from '../report/words.ts';
 import { compared, holdsNothing } from '../util/cell.ts';
-import { isMapping } from '../util/json.ts';
+import { isMapping, textsIn } from '../util/json.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
@@ -100,11 +100,6 @@ function valuesIn(query: JsonObject): readonly (readonly [column: string, value:
     if (!name.startsWith('$')) return textsIn(value).map((text) => [compared(name), text] as const);
     return Array.isArray(value) ? value.filter(isMapping).flatMap(valuesIn) : [];
   });
-}
-
-function textsIn(value: Json): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return value === null || typeof value !== 'object' ? [] : Object.values(value).flatMap(textsIn);
 }
 
 /** `de` for `de-AT`, `DE`, `de_DE` and `ger`; else the text in lower case. */

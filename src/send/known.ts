@@ -54,7 +54,8 @@ export async function openKnown(plan: Plan, given: KnownSources) {
   // As in `send`: a stale run stays as it is.
   const isStale =
     run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
-  const fallsBack = run && ledger && !isStale ? reportedIn(unreachedRows(ledger, run, campaign, nowMs)) : null;
+  const fallsBack =
+    run && ledger && !isStale ? reportedIn(unreachedRows(ledger, run, campaign, nowMs), keys !== null) : null;
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
   const now = () => nowMs;
@@ -70,14 +71,16 @@ export async function openKnown(plan: Plan, given: KnownSources) {
     known: (row, key, to) => {
       const at = keys === null ? row : keys.rowOf(key);
       const state = at === null ? null : (stateOf?.(at, key) ?? null);
-      const used = at !== null && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
       if (state === null) return null;
       const { variant = null } = state;
+      const resend = asksAgain(state, key, to);
+      // A corrected address gets the first channel again.
+      const mayFallBack = at !== null && state.outcome === 'accepted' && resend === null;
+      const used = mayFallBack ? (fallsBack?.(at) ?? null) : null;
       if (used !== null) {
         begun.set(row, { used, variant, resend: 0, accepted: state });
         return null;
       }
-      const resend = asksAgain(state, key, to);
       // A fallback that was skipped is no longer due: the ledger decides about the first message only.
       const isRepairable = state.step === 0 && state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
       if (resend === null && !UNDECIDED.has(state.outcome) && !(isRepairable && decidesAgain)) return state;
@@ -205,8 +208,15 @@ function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonl
   };
 }
 
-/** Channels that a report shows not to have reached a recipient, so that a fallback is due; called in list order. */
-function reportedIn(rows: ReturnType<typeof unreachedRows>) {
+/**
+ * Channels that a report shows not to have reached a recipient, so that a fallback is due. Called in list order, unless the
+ * list is another one.
+ */
+function reportedIn(rows: ReturnType<typeof unreachedRows>, isOther: boolean) {
+  if (isOther) {
+    const all = new Map([...rows].map(({ row, used }) => [row, used]));
+    return (row: number): readonly Channel[] | null => all.get(row) ?? null;
+  }
   let head = rows.next();
   return (row: number): readonly Channel[] | null => {
     while (head.done !== true && head.value.row < row) head = rows.next();

@@ -311,6 +311,8 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
 /** Checks the whole list and loads it in the same pass; if refused or not confirmed, it leaves nothing behind. */
 async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
+  // As where the run continues with the same inputs.
+  if (existing !== null) resolveByReports(ledger, nowMs);
   const reached = await openReachToSend(plan, ledger, nowMs);
   const { channel, isCounted, topic } = plan.campaign;
   const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted, topic });
@@ -327,11 +329,12 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const facts = { inputs, nowMs, takesOver: plan.campaign.recipients.each !== null };
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
   const judged = judgeElsewhere(options, elsewhere, existing);
+  const unreached = existing === null ? 0 : countUnreached(ledger, existing, plan.campaign, nowMs);
   return {
     list,
     estimate,
-    toDo: toDo + resends.length,
-    unreached: 0,
+    toDo: toDo + resends.length + unreached,
+    unreached,
     continues: existing !== null,
     loaded,
     reached,

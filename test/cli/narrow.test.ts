@@ -74,7 +74,7 @@ it('20 campaigns are checked in 22 lines: their names, what is wrong last, the s
   expect(lines.at(-2)).toMatch(/^broken +1 error$/);
   expect(lines.at(-1)).toMatch(/^20 campaigns +19 +19 +19 +1 with errors$/);
   for (const line of lines) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
-  expect(err).toContain('The same kind in 18 more rows, in 19 campaigns.');
+  expect(err).toContain('18 more of the same kind, in 19 campaigns.');
 });
 
 it.each<[command: string[]]>([

@@ -153,7 +153,7 @@ it('of many warnings of one kind, one says how many there are', async () => {
   });
   const { stderr } = await cli(at, 'validate', 'hello');
   expect(stderr.match(/warning\[content-advice\]/g)).toHaveLength(1);
-  expect(stderr).toContain('The same kind in 39 more rows.');
+  expect(stderr).toContain('39 more of the same kind.');
 });
 
 it.each([

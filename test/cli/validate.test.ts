@@ -23,7 +23,7 @@ test('a good campaign: one line with the figures, exit 0, nothing written', asyn
   expect(status).toBe(0);
   expect(out).toBe('hello: 3 recipients, 2 to send, 1 skipped (1 duplicate), 2 parts: ok\n');
   expect(err).toContain('warning[unassigned-number]');
-  expect(err).toContain('1 more row.');
+  expect(err).toContain('1 more of the same kind.');
   expect(err).toContain('campaigns/hello/people.csv:2');
 });
 

@@ -84,7 +84,7 @@ describe('github', () => {
   it('has a command for each error, then for each kind of warning, then the counts', () => {
     expect(commands.map(({ name }) => name)).toEqual([...Array(ERRORS).fill('error'), 'warning']);
     expect(rest).toEqual([`${ERRORS} errors, 2 warnings in 4 campaigns.`]);
-    expect(commands.at(-1)?.message).toContain('The same kind in 1 more row.');
+    expect(commands.at(-1)?.message).toContain('1 more of the same kind.');
   });
 
   it('shows each kind of fault of each file before a kind is repeated', () => {
@@ -148,7 +148,7 @@ describe('junit', () => {
     expect(passed?.attributes['name']).toBe('no errors');
     expect(passed?.children[0]?.text).toBe('2 recipients, 2 to send, 2 parts');
     expect(suite?.children.at(-1)?.text).toMatch(
-      /^warning\[unicode-message\]: .*people\.csv:2.*The same kind in 1 more row\.\n$/,
+      /^warning\[unicode-message\]: .*people\.csv:2.*1 more of the same kind\.\n$/,
     );
   });
 });

@@ -131,7 +131,7 @@ describe('a great many diagnostics', () => {
     expect(new Set(first)).toEqual(
       new Set(['a/people.csv', 'b.csv', 'c.csv', 'd.csv', 'e.csv', 'f.csv', 'g.csv', 'z.yaml']),
     );
-    expect(commands.at(-1)?.message).toContain('The same kind in 99,999 more rows.');
+    expect(commands.at(-1)?.message).toContain('99,999 more of the same kind.');
     expect(rest).toEqual([
       '700,001 errors, 100,000 warnings in 8 campaigns (699,951 not listed; --format json lists all).',
     ]);

@@ -160,6 +160,16 @@ describe('the next days on both sides', () => {
     expect(shown(diff).answer).toBe('In the next 3 days nothing differs: 0 messages.');
   });
 
+  it('say of which side an assumption is that the other does not make', async () => {
+    const { rehearsal } = await changed(
+      { ...campaign('hello', ''), ...campaign('next', 'after: { campaign: hello, wait: 1d }\n') },
+      campaign('hello'),
+    );
+    const byHand = rehearsal.assumed.filter((one) => one.includes('hello is not sent in these days'));
+    expect(byHand).toEqual([expect.stringMatching(/^Before the change: hello/)]);
+    expect(rehearsal.assumed).toContain('The API accepts every message.');
+  });
+
   it('have a budget that is spent by the change, and a cap that leaves people out', async () => {
     const environment = (budget: string) =>
       `prices: prices.csv\nenvironments:\n  test: { baseUrl: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY }${budget} }\n`;

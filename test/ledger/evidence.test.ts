@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { InDoubtRow, Ledger } from '../../src/ledger/ledger.ts';
-import type { RunRecord } from '../../src/ledger/records.ts';
+import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports, unreachedRows } from '../../src/send/deliveries.ts';
 import { deliveryOf } from '../helpers/events.ts';
+import { BY_MAIL, fellBack, onStep } from './fallbacks.ts';
+import { amendedRun } from './given.ts';
 import { givenOther } from './others.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
@@ -77,6 +79,59 @@ describe('a doubt that a report ends (K2)', () => {
     expect(resolveByReports(ledger, NOON)).toBe(1);
     expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
     expect(ledger.commit(ledger.start(run, NOON).run, [], [claimOf(1)], NOON)).toEqual(['taken']);
+  });
+
+  const second: [string, Partial<ResultRecord>][] = [
+    ['the API was too busy for', { state: 'pending', reason: 'rate-limited', httpStatus: 429 }],
+    ['did not reach the API', { state: 'failed', reason: 'connect', httpStatus: null }],
+  ];
+  it.each(second)('spares a recipient the second message that %s', (_, facts) => {
+    const { ledger, run } = given();
+    const order = { verdict: 'resend', messageId: null, who: 'anna', note: null, nowMs: NOON } as const;
+    ledger.resolve(run, [...ledger.doubts(run)].flat(), order);
+    const again = ledger.start(run, NOON + 10 * MINUTE).run;
+    ledger.commit(again, [], [claimOf(1)], NOON + 10 * MINUTE);
+    ledger.commit(again, [resultOf(1, { messageId: null, attempts: 2, ...facts })], [], NOON + 10 * MINUTE);
+    ledger.finish(again, { state: 'partial', halt: null, figures: null, nowMs: NOON + 11 * MINUTE });
+    ledger.start(again, NOON + 20 * MINUTE);
+    ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
+    expect(resolveByReports(ledger, NOON + 20 * MINUTE)).toBe(1);
+    expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
+  });
+
+  const amendments: [string, DeliveryReport['state'], Partial<DeliveryReport>, string][] = [
+    ['names our reference', 'delivered', { reference: referenceOf(1) }, 'sandbox'],
+    ['came in for a stand-in', 'delivered', { reference: referenceOf(1) }, 'backup'],
+    ['quotes the text', 'sent', { messageId: 'm-9', address: keyOf(1), textHash: 'a'.repeat(64) }, 'sandbox'],
+  ];
+  it.each(amendments)(
+    'spares a recipient the second message after the list was amended: it %s',
+    (_, state, facts, environment) => {
+      const ledger = open(scratchPath());
+      const run = ledger.start(givenRun(ledger, rows(2), { start: false }), NOON, null, environment).run;
+      ledger.commit(run, [], [claimOf(1)], NOON);
+      const doubt = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
+      ledger.commit(run, [resultOf(1, { ...doubt, textHash: 'a'.repeat(64) })], [], NOON);
+      const order = { verdict: 'resend', messageId: null, who: 'anna', note: null, nowMs: NOON } as const;
+      ledger.resolve(run, [...ledger.doubts(run)].flat(), order);
+      const after = amendedRun(ledger, run, rows(3));
+      ledger.events.record([report(state, facts)], { ...WEBHOOK, environment });
+      expect(resolveByReports(ledger, NOON)).toBe(1);
+      expect(fates(ledger, after)).toEqual(['pending', 'accepted(resolved)', 'pending']);
+    },
+  );
+
+  it('spares a recipient the second message of a fallback after the list was amended', () => {
+    const { ledger, run } = fellBack(1, [0]);
+    ledger.commit(run, [], [onStep(1, 0, BY_MAIL.to)], NOON);
+    const doubt = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
+    ledger.commit(run, [resultOf(0, { step: 1, ...doubt })], [], NOON);
+    const order = { verdict: 'resend', messageId: null, who: 'anna', note: null, nowMs: NOON } as const;
+    ledger.resolve(run, [...ledger.doubts(run)].flat(), order);
+    const after = amendedRun(ledger, run, rows(2));
+    ledger.events.record([report('sent', { reference: createReference(HELLO, 'email')(keyOf(0)) })], WEBHOOK);
+    expect(resolveByReports(ledger, NOON)).toBe(1);
+    expect(fates(ledger, after)).toEqual(['accepted(resolved)', 'pending']);
   });
 
   it('is not that of another environment, although campaign and person have the same names', () => {

@@ -55,7 +55,7 @@ describe('recipients that another run reached', () => {
     expect(excludedRows(ledger, 6, excluding('other'))).toEqual(['other@once', 'other@once', null, null, null, null]);
   });
 
-  it('a doubt that turned out to be a refusal does not count any more, one that was a message does', () => {
+  it('a doubt that turned out to be a refusal does not count any more, a message does, and so does a doubt that is to be sent again', () => {
     const ledger = open(scratchPath());
     const other = givenOther(ledger, rows(3));
     const doubt = { state: 'in-doubt', reason: 'timeout', messageId: null } as const;
@@ -65,7 +65,20 @@ describe('recipients that another run reached', () => {
     for (const [i, verdict] of (['rejected', 'accepted', 'resend'] as const).entries()) {
       ledger.resolve(other, doubts.slice(i, i + 1), { verdict, messageId: null, who: '', note: null, nowMs: NOON });
     }
-    expect(cappedRows(ledger, 3, capOf(1))).toEqual([1]);
+    expect(cappedRows(ledger, 3, capOf(1))).toEqual([1, 2]);
+  });
+
+  it('whose address was corrected has had a message, also while the second one waits', () => {
+    const ledger = open(scratchPath());
+    const at = (to: string) => [loadRow(0, { key: keyOf(0), to })];
+    const other = givenOther(ledger, at('+447700900555'));
+    ledger.commit(other, [], [{ ...claimOf(0), to: '+447700900555' }], NOON);
+    ledger.commit(other, [resultOf(0)], [], NOON);
+    amendedRun(ledger, other, at('+447700900556'));
+    expect(ledger.reopenCorrected(other, NOON)).toBe(1);
+    ended(ledger, other);
+    expect(cappedRows(ledger, 1, capOf(1))).toEqual([0]);
+    expect(excludedRows(ledger, 1, excluding('other'))).toEqual(['other@once']);
   });
 
   it('who was claimed when a process died counts before the run is started again, and after', () => {

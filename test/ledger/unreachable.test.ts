@@ -68,6 +68,18 @@ describe('an address that fails for good', () => {
     expect(failing(ledger)).toEqual({});
   });
 
+  it('counts two messages of two environments, although their ids are the same', () => {
+    const ledger = open(scratchPath());
+    const twice = [2, 1].map((ago) => report(0, 'undeliverable', ago, { messageId: `${ago}` }));
+    record(ledger, twice);
+    record(
+      ledger,
+      [report(0, 'undeliverable', 1, { messageId: '2' }), report(0, 'read', 5, { messageId: '1' })],
+      'backup',
+    );
+    expect(failing(ledger)).toEqual({ [keyOf(0)]: 3 });
+  });
+
   it('is in use again with a delivery, in whatever order the reports come', () => {
     const ledger = open(scratchPath());
     const reports = [30, 20, 10].map((ago) => report(0, 'undeliverable', ago));
@@ -122,17 +134,19 @@ describe('an address that fails for good', () => {
 
   it('is in use again when a person takes it off the list, until it fails as often once more', () => {
     const ledger = open(scratchPath());
-    const three = () => [3, 2, 1].map((ago) => report(0, 'undeliverable', ago));
-    const old = three();
+    const three = (...ago: readonly number[]) => ago.map((days) => report(0, 'undeliverable', days));
+    const old = three(3, 2, 1);
     record(ledger, old);
     expect(ledger.unsuppress(keyOf(0))).toBe(false);
     expect(failing(ledger)).toEqual({ [keyOf(0)]: 3 });
-    expect(ledger.dismissFailures(keyOf(0))).toBe(true);
-    expect(ledger.dismissFailures(keyOf(0))).toBe(false);
+    expect(ledger.dismissFailures(keyOf(0), NOON)).toBe(true);
+    expect(ledger.dismissFailures(keyOf(0), NOON)).toBe(false);
     record(ledger, old);
-    expect(failing(ledger, { ...RULE, after: 1 })).toEqual({});
-    record(ledger, three());
-    expect(failing(ledger)).toEqual({ [keyOf(0)]: 3 });
+    // An export tells of these failures, and of others before them, in other words.
+    record(ledger, three(5, 2), 'sandbox', NOON + DAY);
+    expect(failing(ledger, { ...RULE, after: 1 }, NOON + DAY)).toEqual({});
+    record(ledger, three(-1, -2, -3), 'sandbox', NOON + 3 * DAY);
+    expect(failing(ledger, RULE, NOON + 3 * DAY)).toEqual({ [keyOf(0)]: 3 });
   });
 
   it('is found in the spelling of a list, and in that of a report', () => {
@@ -189,6 +203,7 @@ it('equals what is worked out one report after another, in any order', () => {
     isPermanent: fc.boolean(),
     environment: fc.constantFrom('sandbox', 'backup', 'production'),
   });
+  const nameOf = ({ message, environment }: { message: number; environment: string }) => `${environment} ${message}`;
   fc.assert(
     fc.property(fc.array(event, { maxLength: 25 }), fc.integer({ min: 1, max: 3 }), (events, after) => {
       const ledger = open(scratchPath());
@@ -206,9 +221,9 @@ it('equals what is worked out one report after another, in any order', () => {
             one.isPermanent &&
             (one.state === 'undeliverable' || one.state === 'failed' || one.state === 'expired') &&
             one.ago < 10 &&
-            !arrived.some(({ ago, message }) => ago <= one.ago || message === one.message),
+            !arrived.some(({ ago, ...other }) => ago <= one.ago || nameOf(other) === nameOf(one)),
         );
-        const count = new Set(failed.map(({ message }) => message)).size;
+        const count = new Set(failed.map(nameOf)).size;
         if (count >= after) expected[keyOf(row)] = count;
       }
       expect(failing(ledger, rule)).toEqual(expected);

@@ -27,7 +27,7 @@ export const AHEAD: readonly Mutant[] = [
   }),
   mutant('insecure-link-of-the-last', {
     planted: 'of several links that begin with http: the place of the last is named',
-    ...edit(CARRIERS, 'links.find(({ 0: link }) => /^http:', 'links.findLast(({ 0: link }) => /^http:'),
+    ...edit(CARRIERS, 'links.find(({ link }) => /^http:', 'links.findLast(({ link }) => /^http:'),
     proof: texts,
   }),
   mutant('indented-lines-are-odd', {

@@ -212,4 +212,18 @@ export function record(`,
     is: '        void WITHDRAW_SECOND;\n',
     proof: { in: 'send/changed-address.test.ts' },
   }),
+  mutant('an-order-to-a-former-address', {
+    planted: 'a second message goes out although the list has again an address that got the first',
+    file: 'src/ledger/lists.ts',
+    was: '  connection.statement(WITHDRAW_ORDER)(oldList, newList);\n',
+    is: '  void WITHDRAW_ORDER;\n',
+    proof: { in: 'send/changed-address.test.ts' },
+  }),
+  mutant('a-wait-that-forgets-the-first', {
+    planted: 'after a 429 a second message goes out, whatever a report says about the first',
+    file: 'src/ledger/schema.ts',
+    was: "(NEW.state = 'pending' OR NEW.state = 'failed') AND OLD.attempts > 0",
+    is: "(NEW.state = 'pending' OR NEW.state = 'failed') AND OLD.attempts < 0",
+    proof: { in: 'ledger/evidence.test.ts' },
+  }),
 ];

@@ -63,6 +63,8 @@ test('a button of RCS is a way to opt out, and a messaging app is no carrier, no
   const card = (title: string) => `${rcs}\ncontent: { card: { title: "${title}" } }`;
   expect((await advice(null, card('20% off'))).codes).toEqual(['no-opt-out']);
   expect((await advice(null, card('20% off. Reply STOP to end'))).codes).toEqual([]);
+  const linked = `channel: rcs\ncontent: { text: See, buttons: [{ text: Shop, url: "http://tinyurl.com/x" }] }`;
+  expect((await advice(null, linked)).codes).toEqual(['insecure-link', 'link-shortener']);
   const template = `${rcs}\ntemplate: { id: spring }\ncontent: { buttons: [{ text: Shop, url: "https://riverside.example" }] }`;
   expect((await advice(null, template)).codes).toEqual([]);
   expect((await advice('See http://bit.ly/x', 'channel: messaging-app\ntopic: offers')).codes).toEqual([]);

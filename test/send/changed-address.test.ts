@@ -231,11 +231,64 @@ describe('an address that was corrected after the message had gone out', () => {
       JSON.parse((await handbillHere(here.root, ['runs', '--format', 'json'], AT)).out) as { runs: { run: string }[] }
     ).runs;
     const again = [...resolve, run?.run ?? '', '--resend', '--accept-duplicates'];
-    expect((await handbillHere(here.root, again, AT)).status).toBe(2);
+    const refused = await handbillHere(here.root, again, AT);
+    expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('got an earlier message')]);
     expect((await handbillHere(here.root, [...resolve, run?.run ?? '', '--as', 'rejected'], AT)).status).toBe(0);
     const { report } = await send('hello', { ...options(here), retry: 'rejected' });
     expect(report.totals).toMatchObject({ accepted: 2, rejected: 0 });
     expect(tos()).toEqual([OLD, OTHER]);
+  });
+
+  it('is in doubt again, and not sent to where the first message went, if the list goes back before a second try', async () => {
+    using here = project();
+    await corrected(here);
+    await send('hello', { ...options(here), allow: ['input-changed'] });
+    pendingAt(here, { row: 0, step: 0, to: NEW, key: '1' });
+    const again = [
+      'doubt',
+      'resolve',
+      'hello',
+      '--line',
+      '2',
+      '--resend',
+      '--accept-duplicates',
+      '--yes',
+      '--by',
+      'me',
+    ];
+    expect((await handbillHere(here.root, again, AT)).status).toBe(0);
+    here.write('hello/people.csv', list(OLD));
+    const { exit, report } = await send('hello', { ...options(here), allow: ['input-changed'] });
+    expect([exit, report.totals]).toMatchObject([4, { accepted: 1, inDoubt: 1 }]);
+    expect(report.changed).toMatchObject([{ to: NEW, listTo: OLD, outcome: 'in-doubt', sentBefore: true }]);
+    expect(tos()).toEqual([OLD, OTHER]);
+  });
+
+  it('keeps its number where the list is amended before a second try', async () => {
+    using here = project();
+    await corrected(here);
+    await send('hello', { ...options(here), allow: ['input-changed'] });
+    pendingAt(here, { row: 0, step: 0, to: NEW, key: '1' });
+    const again = [
+      'doubt',
+      'resolve',
+      'hello',
+      '--line',
+      '2',
+      '--resend',
+      '--accept-duplicates',
+      '--yes',
+      '--by',
+      'me',
+    ];
+    await handbillHere(here.root, again, AT);
+    const { out } = await handbillHere(here.root, ['preview', 'hello', '--env', 'api', '--format', 'jsonl'], AT);
+    const [shown] = jsonLines<{ request: { body: { recipients: { metaData: { handbill: string } }[] } } }>(out);
+    here.write('hello/people.csv', `${list(NEW)}3,+447700900109,Cid\n`);
+    await send('hello', { ...options(here), allow: ['input-changed'] });
+    const posted = received().find(({ to }) => to === NEW);
+    expect(posted?.reference).toBe(shown?.request.body.recipients[0]?.metaData.handbill);
+    expect(posted?.reference).not.toBe(received()[0]?.reference);
   });
 
   it('is forgotten with everything else when personal data is taken out', async () => {

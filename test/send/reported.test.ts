@@ -9,7 +9,9 @@ import { report as reportOf } from '../../src/operations/report.ts';
 import { send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/expand.ts';
 import { resolveByReports } from '../../src/send/deliveries.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { deliveryOf, receive as record, replyOf } from '../helpers/events.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, reset, startRawServer } from '../helpers/raw-server.ts';
 
@@ -17,6 +19,7 @@ const NINE = Date.UTC(2026, 10, 21, 9);
 const HOUR = 3_600_000;
 const ANN = '+447700900123';
 const BOB = '+447700900124';
+const CID = '+447700900125';
 
 interface Api extends AsyncDisposable {
   readonly url: string;
@@ -81,7 +84,7 @@ function receive(project: TestProject, nowMs: number, ...reports: DeliveryReport
 }
 
 async function decisionsOf(project: TestProject, atMs: number): Promise<string[]> {
-  const shown = await previewRows('hello', { ...optionsOf(project, atMs), at: atMs });
+  const shown = await previewRows('hello', { ...optionsOf(project, atMs), at: atMs, allow: ['input-changed'] });
   const found: string[] = [];
   for await (const batch of shown.batches) {
     for (const { decision } of batch) {
@@ -93,6 +96,34 @@ async function decisionsOf(project: TestProject, atMs: number): Promise<string[]
 }
 
 describe('a report that a message was not delivered', () => {
+  it('makes the fallback due in the start that takes a changed list over, in whatever order that is', async () => {
+    await using api = await startApi();
+    using project = given(api.url);
+    await send('hello', optionsOf(project));
+    receive(project, NINE + HOUR, ...['m-1', 'm-2'].map((messageId) => report('undeliverable', { messageId })));
+    project.write('hello/people.csv', `msisdn,name\n${BOB},Bob\n${CID},Cid\n${ANN},Ann\n`);
+    expect(await decisionsOf(project, NINE + HOUR)).toEqual(['send by sms', 'send by rcs', 'send by sms']);
+    await send('hello', { ...optionsOf(project, NINE + HOUR), allow: ['input-changed'] });
+    expect(api.posted.slice(2).toSorted()).toEqual([`RCS ${CID}`, `SMS ${ANN}`, `SMS ${BOB}`]);
+  });
+
+  it('gives way to a second message to a corrected address, which has the first channel again', async () => {
+    await using api = await startApi();
+    using project = given(api.url, CAMPAIGN.replace('people.csv', '{ csv: people.csv, key: name }'));
+    await send('hello', optionsOf(project));
+    receive(project, NINE + HOUR, report('undeliverable', { messageId: 'm-1' }));
+    project.write('hello/people.csv', `msisdn,name\n${CID},Ann\n${BOB},Bob\n`);
+    const dry = ['send', 'hello', '--env', 'live', '--allow', 'input-changed', '--retry', 'corrected', '--dry-run'];
+    const shown = await handbillHere(project.root, [...dry, '--format', 'jsonl'], { now: () => NINE + HOUR });
+    expect(jsonLines<object>(shown.out)).toMatchObject([
+      { decision: 'send', request: { body: { channel: 'RCS' } } },
+      { decision: 'done' },
+    ]);
+    const again = { ...optionsOf(project, NINE + HOUR), allow: ['input-changed'], retry: 'corrected' } as const;
+    await send('hello', again);
+    expect(api.posted.slice(2)).toEqual([`RCS ${CID}`]);
+  });
+
   it.each<[string, Partial<DeliveryReport>]>([
     ['by the id of the API', { messageId: 'm-1' }],
     ['by our reference', { reference: createReference(identity, 'rcs')(ANN) }],

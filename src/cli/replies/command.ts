@@ -112,7 +112,7 @@ async function review(context: CommandContext, given: ReviewFlags, numbers: read
   );
 }
 
-const oneId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+const oneId = wholeNumber(1, 1e9);
 
 function ids(text: string, before: readonly number[] | undefined): readonly number[] {
   return [...(before ?? []), oneId(text)];

@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Code, Diagnostic } from '../../errors.ts';
 import type { Validation } from '../../operations/validate.ts';
-import { countOf, number } from '../../report/words.ts';
+import { number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { repositoryOf } from '../../util/git.ts';
 import { isInside } from '../../util/paths.ts';
@@ -95,10 +95,13 @@ export function keyOf({ code, severity, message, at }: Diagnostic): string {
   return JSON.stringify([severity, code, message, at?.file, at?.line, at?.column]);
 }
 
-/** @param campaigns how many the rows are of, where that is known */
+/**
+ * A row may have several findings of a kind: a fallback is a message too.
+ * @param campaigns how many they are of, where that is known
+ */
 export function sumUp(message: string, count: number, campaigns = 1): string {
   const where = campaigns > 1 ? `, in ${number(campaigns)} campaigns` : '';
-  return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}${where}.`;
+  return count === 1 ? message : `${message} ${number(count - 1)} more of the same kind${where}.`;
 }
 
 /** Where a diagnostic is shown by a system that knows the files of one repository. */
