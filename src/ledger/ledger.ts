@@ -11,6 +11,7 @@ import type {
   Reply,
   ReplyMeaning,
   StepCount,
+  StepOutcome,
   StopEnds,
   UnmatchedReason,
   WebhookEvent,
@@ -707,14 +708,13 @@ export interface InDoubtRow
   readonly postedFrom?: string;
 }
 
-export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend'> {
-  /** Channels of the steps so far, this one last. */
-  readonly used: readonly Channel[];
+export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key'> {
   readonly variant: string | null;
-  readonly messageId: string | null;
-  readonly claimedAtMs: number | null;
-  /** As in `Outcome`. */
-  readonly postedFrom?: string;
+  /** The messages of the steps so far, this one last. */
+  readonly steps: readonly Pick<
+    StepOutcome,
+    'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend' | 'postedFrom'
+  >[];
 }
 
 /** Each report or reply is stored once, even if it arrives before the API's answer to its message (failures.md, K1). */

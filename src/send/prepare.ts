@@ -253,10 +253,12 @@ export async function continueRefusals(
 
 /**
  * An opt-out may come from another address: joining the reply to its message suppresses the recipient (failures.md,
- * K3). For a follow-up that counts for every reply.
+ * K3). For a follow-up, and where a report makes a fallback due, every reply counts.
  */
 function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
-  const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
+  const isAnyAsked =
+    plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true ||
+    (plan.campaign.fallbacks.length > 0 && ledger.events.hasUnreached());
   if (!isAnyAsked && !ledger.events.hasUnjoinedOptOut()) return;
   const { startLifts, stopEnds } = plan.campaign.project.webhook.replies;
   joinReplies(ledger, { startLifts, stopEnds, now: () => nowMs });

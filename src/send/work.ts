@@ -209,7 +209,7 @@ export async function openWork(
       };
     },
     costOf,
-    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isUnreached: (messages) => isUnreached(ledger.events, messages),
     optOutTopic: optOutTopicOf(plan, run),
     lateAtMs,
     window,
