@@ -1,5 +1,6 @@
 import type { Report } from '../model.ts';
-import { safeLine, shellWord } from '../util/escape.ts';
+import { safeLine } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { END_TABLE, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps, type SentAs } from './next-steps.ts';
@@ -49,7 +50,7 @@ const NEXT_MOST = 64;
 function adviceOf(report: Report, campaign: SentAs, planPath: string | null): string {
   const commands = nextSteps(report, campaign, planPath).flatMap(({ command }) => (command === null ? [] : [command]));
   if (commands.length === 0) return '';
-  const short = [...commands.slice(0, 1), `handbill report ${shellWord(report.run)}`, 'handbill report'];
+  const short = [...commands.slice(0, 1), nextCommand('report', report.run), nextCommand('report')];
   return `next: ${safeLine(short.find((command) => command.length <= NEXT_MOST) ?? '')}`;
 }
 

@@ -1,5 +1,5 @@
 import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
-import { shellWord } from '../util/escape.ts';
+import { envWords, nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
 import { utcText } from '../util/time.ts';
@@ -46,7 +46,7 @@ export function nextSteps(
   if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
-    advice.push({ text: `${left} The run goes on.`, command: `handbill report ${shellWord(report.run)}` });
+    advice.push({ text: `${left} The run goes on.`, command: nextCommand('report', report.run) });
   else if (left !== '' && halted?.command === null) advice.push({ text: left, command: null });
   // The step of a halt says how to go on.
   else if (left !== '' && halted === null)
@@ -115,7 +115,7 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
 
 export function reviewStep(count: number, formats: Formats): NextStep {
   const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${count === 1 ? 'waits' : 'wait'} for review:`;
-  return { text, command: 'handbill replies review' };
+  return { text, command: nextCommand('replies', 'review') };
 }
 
 function winnerStep(report: Report, again: string, formats: Formats): NextStep {
@@ -233,8 +233,9 @@ export function anotherOccurrence(
 ): string {
   return (
     `set \`exclude: [${[...excluded, `${campaign}@${occurrence}`].join(', ')}]\` in the campaign, plan another occurrence with ` +
-    `\`handbill plan ${campaign} --env ${environment} --occurrence NAME -o FILE --sign KEY\`, have it approved with ` +
-    '`handbill approve FILE --sign KEY`, and send it with `handbill send --plan FILE`.'
+    `\`${nextCommand('plan', campaign, '--env', environment, '--occurrence', 'NAME', '-o', 'FILE', '--sign', 'KEY')}\`, ` +
+    `have it approved with \`${nextCommand('approve', 'FILE', '--sign', 'KEY')}\`, and send it with ` +
+    `\`${nextCommand('send', '--plan', 'FILE')}\`.`
   );
 }
 
@@ -245,7 +246,7 @@ function doubtStep(report: Report, formats: Formats): NextStep {
     text:
       `${formats.count(report.totals.inDoubt, 'recipient')} in doubt: the API may have the message. handbill does not send ` +
       'it again by itself. This shows who they are, and what to do:',
-    command: `handbill doubt list ${shellWord(report.run)}`,
+    command: nextCommand('doubt', 'list', report.run),
   };
 }
 
@@ -271,14 +272,12 @@ export function sendCommand(
   planPath: string | null,
 ): string {
   const { environment, occurrence: named, postedFrom } = run;
-  const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
+  const occurrence = named === 'once' ? [] : ['--occurrence', named];
   // A plan of one occurrence names it; a standing one covers every occurrence.
   const { campaign, recipients } = typeof sentAs === 'string' ? { campaign: sentAs, recipients: null } : sentAs;
-  const list = recipients === null ? '' : ` --recipients ${recipients === '-' ? '-' : shellWord(recipients)}`;
+  const list = recipients === null ? [] : ['--recipients', recipients];
   // It names its list too, which cannot be standard input.
   if (planPath !== null)
-    return `handbill send --plan ${shellWord(planPath)}${occurrence}${recipients === '-' ? list : ''}`;
-  const from = postedFrom ?? environment;
-  const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;
-  return `handbill send ${shellWord(campaign)}${env}${occurrence}${list}`;
+    return nextCommand('send', '--plan', planPath, ...occurrence, ...(recipients === '-' ? list : []));
+  return nextCommand('send', campaign, ...envWords(postedFrom ?? environment), ...occurrence, ...list);
 }

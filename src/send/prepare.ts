@@ -38,6 +38,7 @@ import { longestWaitMs } from '../schedule/choose.ts';
 import { overRefusal as occurrenceOver } from '../schedule/occurrence.ts';
 import { timeInKey } from '../util/address-form.ts';
 import type { Meter } from '../util/long-work.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { iso } from '../util/time.ts';
@@ -558,7 +559,7 @@ export function refusePurged(run: RunRecord): void {
 export function closedProblem(run: RunRecord): Diagnostic {
   const day = iso(run.closedAtMs)?.slice(0, 10);
   return problem('run-closed', `This occurrence (${run.occurrence}) was closed on ${day}: it sends nothing more.`, {
-    hint: `Its report accounts for all recipients: handbill report ${run.id}. Use another --occurrence for a new run.`,
+    hint: `Its report accounts for all recipients: ${nextCommand('report', run.id)}. Use another --occurrence for a new run.`,
   });
 }
 
@@ -578,7 +579,7 @@ export function olderRuns(ledger: Ledger, plan: Plan) {
       const message = `${open}. This one takes over: those of them that its list does not have are not sent to.`;
       return [warning('run-open', message, { hint })];
     }
-    const hint = `If nothing more is to be sent of it: handbill runs close ${run.id}`;
+    const hint = `If nothing more is to be sent of it: ${nextCommand('runs', 'close', run.id)}`;
     return [warning('run-open', `${open} may still be sent to.`, { hint })];
   });
 }
@@ -652,7 +653,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   const hours = Math.floor((nowMs - began) / 3_600_000);
   return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
     at: { file: campaign.file },
-    hint: `Leave it, and \`handbill report\` accounts for all recipients. Or: ${ALLOWABLE['too-late']}`,
+    hint: `Leave it, and \`${nextCommand('report')}\` accounts for all recipients. Or: ${ALLOWABLE['too-late']}`,
   });
 }
 
