@@ -118,6 +118,18 @@ describe('words for no value', () => {
   const ERRORS = [
     ...'#N/A #REF! #VALUE! #NAME? #DIV/0! #NULL! #NUM! #ERROR! ######## #NV #¡REF! #Н/Д'.split(' '),
     ...['#ΤΙΜΗ!', '#Δ/Υ', '#¡DESBORDAMIENTO!', '#DESPEJAR!', '#ПЕРЕНОС!', '#СТОЙНОСТ!', '#ІМ’Я?', '#N/A N/A', '#Error'],
+    ...[
+      '#SAKNAS!',
+      '#Saknas!',
+      '#PUUTTUU!',
+      '#YOK!',
+      '#NV!',
+      '#HIÁNYZIK!',
+      '#ÖVERSPILL!',
+      '#DELENIE_NULOU!',
+      '#UNBEKANNT!',
+    ],
+    ...['#CHARGEMENT_DONNEES', '#ПОЛЕ!', '#NO MATCH', '#UNPARSEABLE', '#ESTETTY!', '#ENGELLENDİ!', '#BLOQUÉ!', '#num!'],
     ...['Err:502', 'Fehler:502', 'Ошибка:502'],
     ...['#BEZUG!', '#ÜBERLAUF!', '#ΑΝΑΦ!', '#ИМЯ?', '#DELING.DOOR.0!', '#N/D!', '#ДЕЛ/0!', '#ZÉRÓOSZTÓ!', '#¿NOMBRE?'],
   ];
