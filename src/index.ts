@@ -57,6 +57,7 @@ export type {
   RequestFigures,
   Retry,
   RunState,
+  SecondMessages,
   Significance,
   SkipReason,
   StepTotals,

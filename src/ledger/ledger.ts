@@ -10,6 +10,7 @@ import type {
   Pause,
   Reply,
   ReplyMeaning,
+  SecondMessages,
   StepCount,
   StepOutcome,
   StopEnds,
@@ -140,6 +141,8 @@ export interface Ledger extends SuppressionStore, UnreachableStore {
    * Recipients who got the message, or may have, at another address than the list's, or (`draft`) the amended list's.
    */
   changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
+  /** Null: none. Scans the list of a run in which a second message was ordered. */
+  secondMessages(run: RunRecord): SecondMessages | null;
   /**
    * Makes accepted recipients among `changed` pending at their new address, and keeps the message before in `earlier`.
    * No address gets the message twice. Only when the user asks for it. Returns how many.

@@ -141,6 +141,8 @@ export const MOVES: readonly Move[] = [
   { from: 'rejected', to: 'accepted', why: 'the API took the message before', only: ['ordered'] },
 ];
 
+export const SECOND_REFUSED = 'the second message was refused:';
+
 /**
  * A recipient who was to be sent to once more was not: a rule skips them, or the API refuses the message. Then the message
  * before counts again: it is in doubt, because it may have arrived (failures.md, section 3), or was accepted at an address
@@ -150,7 +152,7 @@ export const MOVES: readonly Move[] = [
 export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
     reason = former.reason, http_status = former.http_status, message_id = former.message_id,
     error = CASE recipients.state WHEN 'rejected'
-      THEN concat_ws(' ', 'the second message was refused:', recipients.http_status, recipients.error) ELSE former.error END,
+      THEN concat_ws(' ', '${SECOND_REFUSED}', recipients.http_status, recipients.error) ELSE former.error END,
     address = former.address, claimed_at = former.doubt_at, updated_at = former.doubt_at, posted_from = former.posted_from,
     version = former.version, resolved_by = NULL, resend = CASE former.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
     list_address = CASE WHEN recipients.address <> former.address THEN recipients.address END

@@ -92,6 +92,8 @@ export interface Report {
   readonly fallbacksDue?: number;
   /** Recipients whose address was corrected in the list after the message had gone out; absent for none. */
   readonly changed?: readonly ChangedRecipient[];
+  /** Second messages that a person ordered and that did not go out: the message before counts; absent for none. */
+  readonly secondMessages?: SecondMessages;
   /** Where the campaign has a fallback, or a recipient fell back: its channel steps in order. */
   readonly steps?: readonly StepTotals[];
   /** Where the campaign has variants: in its order, where that is known. */
@@ -147,6 +149,14 @@ export interface ChangedRecipient {
   readonly outcome: 'accepted' | 'in-doubt';
   /** An earlier message went to `listTo`: `--retry corrected` sends nothing there. */
   readonly sentBefore: boolean;
+}
+
+/** By recipient, as things are: the next order counts anew. */
+export interface SecondMessages {
+  /** The API refused it. The recipient is accepted or in doubt, as the message before left it. */
+  readonly refused: number;
+  /** Nothing was sent, because the API could not be reached. The next start tries again. */
+  readonly failed: number;
 }
 
 export interface ReplyTotals {

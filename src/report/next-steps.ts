@@ -1,4 +1,4 @@
-import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
+import type { ChangedRecipient, Halt, HaltRule, Report, SecondMessages } from '../model.ts';
 import { envWords, nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
@@ -43,6 +43,7 @@ export function nextSteps(
   if (halted !== null) advice.push(halted);
   if (totals.inDoubt > 0) advice.push(doubtStep(report, formats));
   if (state !== 'running') advice.push(...rejectedSteps(report, again, amended, formats));
+  if (report.secondMessages !== undefined) advice.push(...refusedAgain(report.secondMessages, formats));
   if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
@@ -111,6 +112,15 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
     ? 'Find out first whether the message in doubt arrived.'
     : 'Both addresses were sent to: nothing is left to send.';
   return { text: `${text} ${why}`, command: null };
+}
+
+/** The totals count the message before, so nothing else shows that the second one did not go out. */
+function refusedAgain({ refused }: SecondMessages, formats: Formats): readonly NextStep[] {
+  if (refused === 0) return [];
+  const who = formats.count(refused, 'recipient');
+  return [
+    { text: `The API refused the second message to ${who}: the outcome of the first one counts.`, command: null },
+  ];
 }
 
 export function reviewStep(count: number, formats: Formats): NextStep {
@@ -252,13 +262,16 @@ function doubtStep(report: Report, formats: Formats): NextStep {
 
 function leftOf(report: Report, formats: Formats): string {
   const { failed } = report.totals;
+  const second = report.secondMessages?.failed ?? 0;
   const { reasons } = report;
   const pending = report.totals.pending - limitedOf(reasons);
   const deferred =
     report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
   const who = (count: number) => formats.count(count, 'recipient');
   const parts = [
-    failed > 0 && `Nothing was sent to ${who(failed)}: the API could not be reached.`,
+    failed > second && `Nothing was sent to ${who(failed - second)}: the API could not be reached.`,
+    second > 0 &&
+      `The second message to ${who(second)} was not sent: the API could not be reached. Until it is sent, the report counts ${second === 1 ? 'that one' : 'them'} as failed, whatever became of the first message.`,
     pending > 0 && `${who(pending)} still to be sent to.`,
     deferred > 0 && `${who(deferred)} deferred to a later time.`,
   ];
