@@ -58,6 +58,7 @@ export type {
   Retry,
   RunState,
   Schedule,
+  SecondMessages,
   Significance,
   SkipReason,
   StepTotals,

@@ -97,7 +97,7 @@ export function checkEncoding(label: string): Finding<string> {
     return { value: new TextDecoder(label).encoding };
   } catch {
     const hint =
-      'For example utf-8, windows-1252, windows-1250, windows-1251, macintosh, shift_jis, gbk, big5 or euc-kr.';
+      'For example utf-8, windows-1252, windows-1250, windows-1251, koi8-r, macintosh, shift_jis, gbk, big5 or euc-kr.';
     return { code: 'invalid-value', message: `"${label}" is not an encoding that handbill can read.`, hint };
   }
 }

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
+import { runAt } from '../util/next-command.ts';
 import { addOptions } from './shared/options.ts';
 import { COMMANDS, type CommandModule, type CommandText, commandModule } from './table.ts';
 
@@ -39,6 +40,8 @@ function configure(command: Command, text: CommandText, module: CommandModule, c
   command.action(async (...given: unknown[]) => {
     const { cwd, env, now } = context;
     const flags = { ...(given.at(-2) as object), cwd, env, now };
-    await run(context, flags as never, ...([...given.slice(0, -2), command] as never[]));
+    const { ledger } = flags as { readonly ledger?: string };
+    const words = [...given.slice(0, -2), command] as never[];
+    await runAt({ ledger, environment: env['HANDBILL_ENV'] }, () => run(context, flags as never, ...words));
   });
 }

@@ -103,7 +103,8 @@ function readObject(object: object, path: string, depth: number, options: Readin
     const names = namesOf(key);
     const at = `${path}/${key}`;
     if (typeof value !== 'object' || value === null) {
-      if (names.field !== null) noteScalar(value, names.field, at, options, found);
+      if (names.field === null) noteFlag(value, names, at, found);
+      else noteScalar(value, names.field, at, options, found);
       continue;
     }
     if (options.skip?.has(value) === true) continue;
@@ -112,8 +113,26 @@ function readObject(object: object, path: string, depth: number, options: Readin
     else if (names.field === 'status' && !names.envelope) noteStatus(value, at, options, found);
     else if (names.field === 'status' || names.envelope || keys.length === 1) {
       if (depth < MAX_DEPTH) readObject(value, at, depth + 1, options, found);
+    } else if (!names.repeated) noteFlags(value, at, found);
+  }
+}
+
+/** An object or the entries of a list under an unknown name: only true and false under a name that says no by them. */
+function noteFlags(value: object, at: string, found: Statements): void {
+  for (const [key, inner] of Object.entries(value)) {
+    const place = `${at}/${key}`;
+    if (typeof inner === 'boolean') noteFlag(inner, namesOf(key), place, found);
+    else if (Array.isArray(value) && typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+      noteFlags(inner, place, found);
     }
   }
+}
+
+function noteFlag(value: unknown, { flag }: ReturnType<typeof namesOf>, at: string, found: Statements): void {
+  if (flag === null) return;
+  const folded = fold(String(value));
+  if (flag.no.has(folded)) note(found, { at, value, kind: 'other' });
+  else if (flag.yes.has(folded)) found.success ??= at;
 }
 
 function readArray(
@@ -137,7 +156,7 @@ function readArray(
     if (depth < MAX_DEPTH) readList(list, at, depth, options, found);
   } else if (names.field === 'status') {
     for (const [i, one] of list.entries()) noteScalar(one, 'status', `${at}/${i}`, options, found);
-  }
+  } else if (!names.repeated) noteFlags(list, at, found);
 }
 
 function readList(list: readonly unknown[], path: string, depth: number, options: ReadingOptions, found: Statements) {
@@ -201,13 +220,17 @@ function noteStatus(value: object, at: string, options: ReadingOptions, found: S
   let success: string | null = null;
   let number: Denial | null = null;
   for (const [key, inner] of Object.entries(value)) {
-    const { field, inStatus } = namesOf(key);
+    const named = namesOf(key);
+    const { field, inStatus } = named;
     const place = `${at}/${key}`;
     if (typeof inner === 'object' && inner !== null) {
       if (field === 'error') noteError(inner as object, place, options, found);
       continue;
     }
-    if (field === null && !inStatus) continue;
+    if (field === null && !inStatus) {
+      noteFlag(inner, named, place, found);
+      continue;
+    }
     const own = inStatus || field === null ? 'status' : field;
     const said = judge(inner, own, options);
     if (said === 'yes') success ??= place;
@@ -349,10 +372,30 @@ const LISTS = wordList(ANSWER_NAMES.list);
 const OTHER_LISTS = wordList(ANSWER_NAMES.otherList);
 const ENVELOPES = wordList(ANSWER_NAMES.envelope);
 
+const REPEATED = wordList(ANSWER_NAMES.repeated);
+
+const TRUE: ReadonlySet<string> = new Set(['true', 'yes', 'y', 't', '1']);
+/** Not 0: a name such as `queued` may count. */
+const FALSE: ReadonlySet<string> = new Set(['false', 'no', 'n', 'f']);
+const NEVER: ReadonlySet<string> = new Set();
+const WHEN_TRUE = { no: TRUE, yes: NEVER };
+const WHEN_FALSE = { no: FALSE, yes: TRUE };
+const SUBJECT = new RegExp(`^(?:${ANSWER_NAMES.subject.join('|')})*`);
+
+/** For a name that says no by being true or false: the values for each, folded. `hasBeenRejected`, `isNotAccepted`. */
+function flagOf(folded: string) {
+  const name = folded.replace(SUBJECT, '');
+  if (ANSWER_NAMES.whenTrue.includes(name)) return WHEN_TRUE;
+  if (ANSWER_NAMES.whenFalse.includes(name)) return WHEN_FALSE;
+  return ANSWER_NAMES.whenFalse.includes(name.replace(/^(?:not|un)/, '')) ? WHEN_TRUE : null;
+}
+
 const namesOf = remembering((key) => {
   const name = fold(key);
   return {
     field: FIELDS.find(([, list]) => list.has(name))?.[0] ?? null,
+    flag: flagOf(name),
+    repeated: REPEATED.has(name),
     inStatus: IN_STATUS.has(name),
     list: LISTS.has(name),
     otherList: OTHER_LISTS.has(name),

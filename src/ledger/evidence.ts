@@ -97,19 +97,21 @@ export function evidenceStore(connection: Connection, runs: RunStore, counts: Co
         Number(withoutId),
         run.topic ?? '',
       );
-      return rows.map(([row, key, , messageId, resend, to, claimedAt, postedFrom]) => {
-        const channels = query(CHANNELS).all(list, row ?? 0, step);
+      return rows.map(([row, key]) => {
+        const steps = query(STEPS).all(list, row ?? 0, step);
         return {
           row: Number(row),
           step,
           key: String(key),
-          used: channels.map(([channel]) => (channel ?? run.channel) as Channel),
-          variant: (channels[0]?.[1] ?? null) as string | null,
-          messageId: messageId as string | null,
-          to: to as string | null,
-          claimedAtMs: claimedAt as number | null,
-          ...postedFromOf(postedFrom),
-          ...resendOf(resend),
+          variant: (steps[0]?.[0] ?? null) as string | null,
+          steps: steps.map(([, channel, messageId, resend, to, claimedAt, postedFrom]) => ({
+            channel: (channel ?? run.channel) as Channel,
+            messageId: messageId as string | null,
+            to: to as string | null,
+            ...(claimedAt === null ? {} : { claimedAtMs: Number(claimedAt) }),
+            ...postedFromOf(postedFrom),
+            ...resendOf(resend),
+          })),
         };
       });
     },
@@ -162,7 +164,7 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // A recipient with a permanent opt-out gets no fallback, because the claim would refuse it each time. Most reports name
 // the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = counting(
-  `SELECT row, key, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
+  `SELECT row, key FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
@@ -173,7 +175,8 @@ const NEXT_UNREACHED = counting(
   '?7',
 );
 
-const CHANNELS = 'SELECT channel, variant FROM recipients WHERE list = ? AND row = ? AND step <= ? ORDER BY step';
+const STEPS = `SELECT variant, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
+  WHERE list = ? AND row = ? AND step <= ? ORDER BY step`;
 
 function toInDoubt(row: readonly Value[]): InDoubtRow {
   return {

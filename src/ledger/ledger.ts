@@ -10,7 +10,9 @@ import type {
   Pause,
   Reply,
   ReplyMeaning,
+  SecondMessages,
   StepCount,
+  StepOutcome,
   StopEnds,
   UnmatchedReason,
   WebhookEvent,
@@ -141,6 +143,8 @@ export interface Ledger extends SuppressionStore, UnreachableStore {
    * Recipients who got the message, or may have, at another address than the list's, or (`draft`) the amended list's.
    */
   changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
+  /** Null: none. Scans the list of a run in which a second message was ordered. */
+  secondMessages(run: RunRecord): SecondMessages | null;
   /**
    * Makes accepted recipients among `changed` pending at their new address, and keeps the message before in `earlier`.
    * No address gets the message twice. Only when the user asks for it. Returns how many.
@@ -687,12 +691,13 @@ export interface InDoubtRow
   readonly isRedirected: boolean;
 }
 
-export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend' | 'postedFrom'> {
-  /** Channels of the steps so far, this one last. */
-  readonly used: readonly Channel[];
+export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key'> {
   readonly variant: string | null;
-  readonly messageId: string | null;
-  readonly claimedAtMs: number | null;
+  /** The messages of the steps so far, this one last. */
+  readonly steps: readonly Pick<
+    StepOutcome,
+    'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend' | 'postedFrom'
+  >[];
 }
 
 /** Each report or reply is stored once, even if it arrives before the API's answer to its message (failures.md, K1). */

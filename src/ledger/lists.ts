@@ -5,7 +5,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
 import { noting } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
-import { AS_BEFORE } from './moves.ts';
+import { AS_BEFORE, SECOND_REFUSED } from './moves.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -347,7 +347,7 @@ const NOT_CORRECTED = 'UPDATE recipients SET list_address = NULL WHERE list = ? 
 export function changedStore(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'changed' | 'reopenCorrected' | 'earlier' | 'versionsBefore'> {
+): Pick<Ledger, 'changed' | 'secondMessages' | 'reopenCorrected' | 'earlier' | 'versionsBefore'> {
   const { query, statement } = connection;
 
   return {
@@ -357,6 +357,13 @@ export function changedStore(
       if (draft === null) return query(CHANGED).all(list, run.number).map(toChanged);
       const found = query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
       return found.filter(({ to, listTo }) => !isSame(to, listTo));
+    },
+
+    secondMessages(run) {
+      if (run.purgedAtMs !== null || query(HAS_ORDERS).get(run.number) === undefined) return null;
+      const [refused, failed] = query(SECOND_MESSAGES).get(runs.listOf(run).list, run.number) ?? [];
+      const found = { refused: Number(refused ?? 0), failed: Number(failed ?? 0) };
+      return found.refused + found.failed === 0 ? null : found;
     },
 
     reopenCorrected: (run, nowMs) =>
@@ -425,6 +432,15 @@ const SEND_ONCE_MORE = `UPDATE recipients INDEXED BY recipients_changed SET stat
   WHERE list = ?2 AND step = 0 AND list_address IS NOT NULL AND state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
       AND former.address = recipients.list_address AND former.verdict = 'resend')`;
+
+const HAS_ORDERS = `SELECT 1 FROM resolutions WHERE run = ? AND verdict = 'resend' LIMIT 1`;
+
+// AS_BEFORE writes the text of a refusal.
+const SECOND_MESSAGES = `SELECT
+    sum(CASE WHEN (state = 'accepted' OR state = 'in-doubt') AND error LIKE '${SECOND_REFUSED}%' THEN 1 ELSE 0 END),
+    sum(CASE WHEN state = 'failed' AND EXISTS (SELECT 1 FROM resolutions WHERE run = ?2
+      AND resolutions.key = recipients.key AND resolutions.step = recipients.step AND verdict = 'resend') THEN 1 ELSE 0 END)
+  FROM recipients WHERE list = ?1`;
 
 const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at, posted_from, version FROM resolutions
   WHERE run = ? AND resolved_by = 'resend-changed' AND key > '' ORDER BY number`;

@@ -157,6 +157,8 @@ export const WAITS_AGAIN = `UPDATE recipients SET
     claimed_at = former.doubt_at, posted_from = former.posted_from, version = former.version
   FROM resolutions AS former WHERE ${LAST_ORDER} AND recipients.list = `;
 
+export const SECOND_REFUSED = 'the second message was refused:';
+
 /**
  * A recipient who was to be sent to once more was not: a rule skips them, or the API refuses the message. Then the message
  * before counts again: it is in doubt, because it may have arrived (failures.md, section 3), or was accepted at an address
@@ -166,7 +168,7 @@ export const WAITS_AGAIN = `UPDATE recipients SET
 export const AS_BEFORE = `UPDATE recipients SET state = CASE former.resolved_by WHEN 'user' THEN 'in-doubt' ELSE 'accepted' END,
     reason = former.reason, http_status = former.http_status, message_id = former.message_id,
     error = CASE recipients.state WHEN 'rejected'
-      THEN concat_ws(' ', 'the second message was refused:', recipients.http_status, recipients.error) ELSE former.error END,
+      THEN concat_ws(' ', '${SECOND_REFUSED}', recipients.http_status, recipients.error) ELSE former.error END,
     address = former.address, claimed_at = former.doubt_at, updated_at = former.doubt_at, posted_from = former.posted_from,
     version = former.version, resolved_by = NULL, resend = CASE former.resolved_by WHEN 'user' THEN resend ELSE nullif(resend - 1, 0) END,
     list_address = CASE WHEN recipients.address <> former.address THEN recipients.address END

@@ -175,9 +175,10 @@ export interface PendingRow {
   /** The API was too busy for it (`rate-limited`); absent: no. */
   readonly isLimited?: true;
   /**
-   * The accepted message of the step before, if a report says that it did not arrive. This step begins with its claim.
+   * The messages of the steps before, if a report says that the last of them, which was accepted, did not arrive. This
+   * step begins with its claim.
    */
-  readonly byReport?: SentMessage | undefined;
+  readonly byReport?: readonly SentMessage[] | undefined;
 }
 
 export interface ClaimRequest {

@@ -20,6 +20,7 @@ export type ReportedCause = NonNullable<Report['causes']>[number];
 export type ReportedPause = NonNullable<Report['paused']>;
 export type ChangedRecipient = NonNullable<Report['changed']>[number];
 export type ReplyTotals = NonNullable<Report['replies']>;
+export type SecondMessages = NonNullable<Report['secondMessages']>;
 export type Ends = NonNullable<Report['ends']>;
 
 /** The first reason that holds why a delivery report is not about the message whose id it names. */

@@ -24,6 +24,7 @@ import { staleReports } from '../send/fetched.ts';
 import { readHasher } from '../suppression/hash.ts';
 import { repositoryOf, runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { iso, offsetHere } from '../util/time.ts';
 import { version } from '../util/version.ts';
@@ -89,7 +90,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
     ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
     ...own.map(({ environment: of, campaign: name, occurrence }) => {
-      const hint = `Send it with: handbill send ${name} --env ${of} --occurrence ${occurrence}`;
+      const hint = `Send it with: ${nextCommand('send', name, '--env', of, '--occurrence', occurrence)}`;
       return found('missed', 'warning', `${name} was not sent in time for ${occurrence}.`, { of, hint });
     }),
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),

@@ -14,6 +14,7 @@ import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { mask } from '../util/redact.ts';
 import { iso, utcText } from '../util/time.ts';
 import {
@@ -187,7 +188,7 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
   const lines = missed.map(({ line }) => line);
   const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
   const message = `Something happened meanwhile to ${lines.length} of them (line ${which}).`;
-  const hint = 'Nothing was changed. Look again with `handbill doubt list`.';
+  const hint = `Nothing was changed. Look again with \`${nextCommand('doubt', 'list')}\`.`;
   throw refuse(problem('not-in-doubt', message, { hint }));
 }
 

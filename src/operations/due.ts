@@ -769,7 +769,8 @@ const FINAL: ReadonlySet<string> = new Set(['accepted', 'rejected', 'skipped']);
 /** A report of a message that did not arrive came in after the last start, which counted the fallbacks that wait. */
 function hasNewFallback(ledger: Ledger, run: RunRecord, campaign: Campaign, nowMs: number): boolean {
   for (const { byReport } of unreachedRows(ledger, run, campaign, nowMs)) {
-    const reports = byReport === undefined ? [] : ledger.events.reportsOf(byReport);
+    const message = byReport?.at(-1);
+    const reports = message === undefined ? [] : ledger.events.reportsOf(message);
     if (reports.some(({ receivedAtMs }) => receivedAtMs > (run.lastStartAtMs ?? 0))) return true;
   }
   return false;

@@ -12,6 +12,7 @@ import { mustExist } from '../send/run-lock.ts';
 import { formsOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
 import { shownLedger } from '../util/ledger-address.ts';
+import { nextCommand } from '../util/next-command.ts';
 import {
   type Confirm,
   type OptionsOf,
@@ -201,12 +202,12 @@ function refusalsOf(run: RunRecord, outcomes: readonly Outcome[]) {
   const { id, name: campaign, environment, occurrence, state } = run;
   if (state !== 'finished') {
     const message = `The run ${id} (${campaign}, ${environment}, ${occurrence}) is not finished and has the person: it could send to them again. Nothing was erased.`;
-    const hint = `Send it to its end (handbill send ${campaign} --env ${environment}), close it (handbill runs close ${id}), or give it up: handbill purge --older-than 1s --with-open --campaign ${campaign} --env ${environment} takes all personal data out of the campaign's runs.`;
+    const hint = `Send it to its end (${nextCommand('send', campaign, '--env', environment)}), close it (${nextCommand('runs', 'close', id)}), or give it up: ${nextCommand('purge', '--older-than', '1s', '--with-open', '--campaign', campaign, '--env', environment)} takes all personal data out of the campaign's runs.`;
     return [problem('run-open', message, { hint })];
   }
   if (!outcomes.some(({ outcome }) => outcome === 'in-doubt')) return [];
   const message = `In the run ${id} (${campaign}, ${environment}, ${occurrence}) it is in doubt whether the person has the message. Nothing was erased.`;
-  const hint = `Resolve it first: handbill doubt list ${id}, then handbill doubt resolve ${id}.`;
+  const hint = `Resolve it first: ${nextCommand('doubt', 'list', id)}, then ${nextCommand('doubt', 'resolve', id)}.`;
   return [problem('run-open', message, { hint })];
 }
 

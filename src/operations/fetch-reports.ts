@@ -11,6 +11,7 @@ import { TIMERS, type Timers } from '../send/timers.ts';
 import { safeLine } from '../util/escape.ts';
 import { isMapping, parseExactly, valueAt } from '../util/json.ts';
 import { createYields } from '../util/long-work.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { nearest } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { interpreterOf } from './project.ts';
@@ -279,6 +280,6 @@ function notFetched(
   // A secret in a URL may be too short to be found there.
   const shown = fetch.url.includes('{secret.') ? new URL(fillUrl(fetch.url, vars, baseUrl)).origin : hide(url.href);
   const message = `The reports of ${name} could not all be fetched from ${shown}: ${safeLine(hide(why))}.`;
-  const again = `What was fetched is kept. Try again: handbill listen --env ${name} --from api`;
+  const again = `What was fetched is kept. Try again: ${nextCommand('listen', '--env', name, '--from', 'api')}`;
   return problem('fetch-failed', message, { hint: hint === undefined ? again : `${hint} ${again}` });
 }

@@ -14,6 +14,7 @@ import { safe, shellWord } from '../util/escape.ts';
 import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { folderAbove, repositoryOf } from '../util/git.ts';
 import { isMapping, parseJson } from '../util/json.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { isDeviceOnWindows } from '../util/platform.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -218,9 +219,9 @@ function nextCommands(root: string, cwd: string, campaign: string): readonly str
     ...(isHere ? [] : [`cd ${shellWord(folder)}`]),
     ...(isInstalled ? [] : ['npm install']),
     'npx handbill validate',
-    `npx handbill preview ${campaign}`,
-    `npx handbill rehearse ${campaign}`,
-    `npx handbill send ${campaign}`,
+    `npx ${nextCommand('preview', campaign)}`,
+    `npx ${nextCommand('rehearse', campaign)}`,
+    `npx ${nextCommand('send', campaign)}`,
   ];
 }
 

@@ -10,6 +10,7 @@ import type { PurgeRun as PurgedRun, Purge as PurgeResult } from '../model/resul
 import type { OutcomeState, Project } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { iso } from '../util/time.ts';
 import {
@@ -320,7 +321,7 @@ function refuseUnknown(
   }
   if (campaign === null || id !== null || held.some((run) => run.name === campaign)) return;
   const known = new Set([...held.map((run) => run.name), ...inProject.map(({ name }) => name)]);
-  const hint = didYouMean(campaign, known).hint ?? 'handbill runs lists those that were sent.';
+  const hint = didYouMean(campaign, known).hint ?? `${nextCommand('runs')} lists those that were sent.`;
   const message = `There is no campaign "${campaign}", neither in the ledger nor in the project.`;
   throw refuse(problem('campaign-not-found', message, { hint }));
 }

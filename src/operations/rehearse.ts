@@ -27,6 +27,7 @@ import { createVirtualTime, type VirtualTime } from '../send/virtual-time.ts';
 import { makeTemporaryFolder } from '../util/files.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { addDays, createDayOf, createInstantOf, DAY_MS, dayMs, dayText, iso } from '../util/time.ts';
 import { durationText, unitsOf } from '../util/units.ts';
 import { type DueEvent, type DueItem, due, failure, leftFor, NOTHING } from './due.ts';
@@ -677,7 +678,7 @@ function absentWords(all: Stage['all']): readonly string[] {
   );
   return [...new Set(absent)].map(
     (name) =>
-      `${name} is not sent in these days, because it has no schedule or was not named: \`handbill rehearse ${name}\` plays it.`,
+      `${name} is not sent in these days, because it has no schedule or was not named: \`${nextCommand('rehearse', name)}\` plays it.`,
   );
 }
 

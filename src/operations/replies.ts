@@ -8,6 +8,7 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader } from '../recipients/recipient.ts';
 import { csvCell } from '../util/csv.ts';
 import { jsonText } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { maskText } from '../util/redact.ts';
 import { instantMs, iso } from '../util/time.ts';
 import { durationMs } from '../util/units.ts';
@@ -214,7 +215,7 @@ const LONGEST_NAME = 200;
 
 function unknown(ids: readonly number[]) {
   const which = `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ' ...' : ''}`;
-  const hint = 'Nothing was entered. `handbill replies` shows the ids.';
+  const hint = `Nothing was entered. \`${nextCommand('replies')}\` shows the ids.`;
   return refuse(problem('usage', `The ledger holds no ${ids.length === 1 ? 'reply' : 'replies'} ${which}.`, { hint }));
 }
 

@@ -29,6 +29,7 @@ import { leftOf, paceOf } from '../report/verdict.ts';
 import { cameBack, feedbackOf, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { given } from '../util/given.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
@@ -315,7 +316,7 @@ export function findRun(ledger: Ledger, named: string | null): RunRecord {
     throw refuse(problem('run-not-found', `The ledger holds no run of ${named} but tests.`, { hint: ONLY_TESTS }));
   }
   const known = newestFirst(ledger.runs()).flatMap((run) => [run.name, run.id]);
-  const hint = didYouMean(named, known).hint ?? 'handbill runs lists them.';
+  const hint = didYouMean(named, known).hint ?? `${nextCommand('runs')} lists them.`;
   const message = `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`;
   throw refuse(problem('run-not-found', message, { hint }));
 }

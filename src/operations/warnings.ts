@@ -7,6 +7,7 @@ import { changedText, countOf, duration } from '../report/words.ts';
 import type { RunEvent } from '../send/event.ts';
 import type { Recalled } from '../send/memory.ts';
 import { safeLine } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { mask } from '../util/redact.ts';
 
 /** For senders that are neither a number nor an email address; their message may be found a moment later. */
@@ -45,7 +46,7 @@ export function zonelessWarning(count: number, { name, file }: { readonly name: 
   const message = `${countOf(count, 'recipient')} ${count === 1 ? 'is' : 'are'} not sent to: the time zone is not known.`;
   const hint =
     'Name a column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again ' +
-    `with --allow input-changed. Who waits: handbill report ${name} --format csv --outcome deferred`;
+    `with --allow input-changed. Who waits: ${nextCommand('report', name, '--format', 'csv', '--outcome', 'deferred')}`;
   return [warning('zone-unknown', message, { at: file === undefined ? undefined : { file }, hint })];
 }
 

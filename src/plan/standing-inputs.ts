@@ -3,6 +3,7 @@ import type { Campaign, Environment, InputFile, StandingRule } from '../model.ts
 import { anotherOccurrence } from '../report/next-steps.ts';
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { DAY_MS, dayMs, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
@@ -62,7 +63,7 @@ export function endsSoon(
 }
 
 export function againHint(campaign: string, environment: string): string {
-  return `Approve it again: handbill approve ${campaign} --env ${environment} --standing --until DATE --sign KEY`;
+  return `Approve it again: ${nextCommand('approve', campaign, '--env', environment, '--standing', '--until', 'DATE', '--sign', 'KEY')}`;
 }
 
 /** How the recipients that an occurrence left are sent to, where its inputs changed and cannot be allowed. */

@@ -431,6 +431,8 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
         count += rows.length;
         if (rows.length > 0) yield rows;
       }
+      // UTF-8 is found at the end of the file, and has its own warning.
+      if (garbled?.severity === 'error' && suspicion.line() === null) throw refuse(garbled);
     } finally {
       await close();
     }

@@ -156,7 +156,7 @@ export function invalidEncoding(file: string, line: number, encoding: ListEncodi
 }
 
 const CODE_PAGES =
-  'windows-1252 (Excel in Western Europe), windows-1250 (Central Europe), windows-1251, macintosh, shift_jis';
+  'windows-1252 (Excel in Western Europe), windows-1250 (Central Europe), windows-1251, koi8-r, macintosh, shift_jis';
 
 /** @param line - of the first character outside ASCII */
 export function wrongEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
@@ -191,8 +191,16 @@ export function garbledText(
       : found.includes('?')
         ? 'each "?" may be a letter that another encoding did not have'
         : 'letters that no word has so, which were read in a wrong encoding';
+  // Saved as UTF-8 the list has the letters that the user sees, so a code page is refused, and doubts never block a list.
+  if (read !== null && kind === 'misread' && !LOST_BEFORE.test(found)) {
+    const fix = `Set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}. Or save it as UTF-8, and leave \`encoding\` out.`;
+    return problem('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint: fix });
+  }
   return warning('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint });
 }
+
+/** Letters that the encoding did not have when the list was saved: no other encoding brings them back. */
+const LOST_BEFORE = /[?\p{Cc}]/u;
 
 const EXPORT_AGAIN = 'Export the list again, as UTF-8: messages would show these characters.';
 

@@ -1,5 +1,6 @@
 import type { Report } from '../model.ts';
-import { safeLine, shellWord } from '../util/escape.ts';
+import { safeLine } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { END_TABLE, ENDS, type End, endsOf } from './ends.ts';
 import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps } from './next-steps.ts';
@@ -24,7 +25,7 @@ export function briefText(
   const steps = nextSteps(report, campaignFile ?? report.campaign, planPath ?? null);
   const commands = steps.flatMap(({ command }) => (command === null ? [] : [command])).slice(0, 1);
   // The next command, or if that is long, that of the report; empty if nothing is left.
-  const short = [...commands, `handbill report ${shellWord(report.run)}`, 'handbill report'];
+  const short = [...commands, nextCommand('report', report.run), nextCommand('report')];
   const command = safeLine(short.find((one) => one.length <= NEXT_MOST) ?? '');
   const advice = commands.length === 0 ? '' : `next: ${command}`;
   // Two line ends, and the text between the halves of the second line.

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { OUTCOMES, type Report, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { displayWidth, indentedLines, proseWidth, table, wrap } from '../util/table.ts';
 import { figures, type ReportColumn, reportTable } from './columns.ts';
 import { END_TABLE, ENDS, type End, endOf, endsOf } from './ends.ts';
@@ -102,7 +103,7 @@ function ends({ report, formats, width, causes, paint }: Page): string {
   const style = (cell: string, row: number): string => paint(END_STYLES[of[row] ?? 'sent'], cell);
   const words = { shrink: !isAll, style: (cell: string) => paint('dim', cell) };
   const columns = [{ style }, { ...RIGHT, style }, RIGHT, { style, drop: 1 }, words];
-  const command = paint('cyan', safeLine(`handbill report ${report.run} --causes`));
+  const command = paint('cyan', safeLine(nextCommand('report', report.run, '--causes')));
   const all = isAll || report.causes === undefined ? '' : `  All causes, whole: ${command}\n`;
   return `${table(rows, columns, { width, indent: 2 })}${all}`;
 }
@@ -177,7 +178,7 @@ function shortNext(page: Page): string {
   const said = shown.map((step, i) => stepText(i > 0 ? step : { ...step, text: `Next: ${step.text}` }, page));
   const left = steps.length - shown.length;
   const rest = left === 0 ? 'Details' : `${formats.count(left, 'more step')}, and details`;
-  return `${said.join('')}${paint('dim', safeLine(`${rest}: handbill report ${report.run}`))}\n`;
+  return `${said.join('')}${paint('dim', safeLine(`${rest}: ${nextCommand('report', report.run)}`))}\n`;
 }
 
 function next(page: Page): string {

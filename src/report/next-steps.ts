@@ -1,5 +1,5 @@
-import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
-import { shellWord } from '../util/escape.ts';
+import type { ChangedRecipient, Halt, HaltRule, Report, SecondMessages } from '../model.ts';
+import { envWords, nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
 import { utcText } from '../util/time.ts';
@@ -43,10 +43,11 @@ export function nextSteps(
   if (halted !== null) advice.push(halted);
   if (totals.inDoubt > 0) advice.push(doubtStep(report, formats));
   if (state !== 'running') advice.push(...rejectedSteps(report, again, amended, formats));
+  if (report.secondMessages !== undefined) advice.push(...refusedAgain(report.secondMessages, formats));
   if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
-    advice.push({ text: `${left} The run goes on.`, command: `handbill report ${shellWord(report.run)}` });
+    advice.push({ text: `${left} The run goes on.`, command: nextCommand('report', report.run) });
   else if (left !== '' && halted?.command === null) advice.push({ text: left, command: null });
   // The step of a halt says how to go on.
   else if (left !== '' && halted === null)
@@ -113,9 +114,18 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
   return { text: `${text} ${why}`, command: null };
 }
 
+/** The totals count the message before, so nothing else shows that the second one did not go out. */
+function refusedAgain({ refused }: SecondMessages, formats: Formats): readonly NextStep[] {
+  if (refused === 0) return [];
+  const who = formats.count(refused, 'recipient');
+  return [
+    { text: `The API refused the second message to ${who}: the outcome of the first one counts.`, command: null },
+  ];
+}
+
 export function reviewStep(count: number, formats: Formats): NextStep {
   const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${count === 1 ? 'waits' : 'wait'} for review:`;
-  return { text, command: 'handbill replies review' };
+  return { text, command: nextCommand('replies', 'review') };
 }
 
 function winnerStep(report: Report, again: string, formats: Formats): NextStep {
@@ -233,8 +243,9 @@ export function anotherOccurrence(
 ): string {
   return (
     `set \`exclude: [${[...excluded, `${campaign}@${occurrence}`].join(', ')}]\` in the campaign, plan another occurrence with ` +
-    `\`handbill plan ${campaign} --env ${environment} --occurrence NAME -o FILE --sign KEY\`, have it approved with ` +
-    '`handbill approve FILE --sign KEY`, and send it with `handbill send --plan FILE`.'
+    `\`${nextCommand('plan', campaign, '--env', environment, '--occurrence', 'NAME', '-o', 'FILE', '--sign', 'KEY')}\`, ` +
+    `have it approved with \`${nextCommand('approve', 'FILE', '--sign', 'KEY')}\`, and send it with ` +
+    `\`${nextCommand('send', '--plan', 'FILE')}\`.`
   );
 }
 
@@ -245,19 +256,22 @@ function doubtStep(report: Report, formats: Formats): NextStep {
     text:
       `${formats.count(report.totals.inDoubt, 'recipient')} in doubt: the API may have the message. handbill does not send ` +
       'it again by itself. This shows who they are, and what to do:',
-    command: `handbill doubt list ${shellWord(report.run)}`,
+    command: nextCommand('doubt', 'list', report.run),
   };
 }
 
 function leftOf(report: Report, formats: Formats): string {
   const { failed } = report.totals;
+  const second = report.secondMessages?.failed ?? 0;
   const { reasons } = report;
   const pending = report.totals.pending - limitedOf(reasons);
   const deferred =
     report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
   const who = (count: number) => formats.count(count, 'recipient');
   const parts = [
-    failed > 0 && `Nothing was sent to ${who(failed)}: the API could not be reached.`,
+    failed > second && `Nothing was sent to ${who(failed - second)}: the API could not be reached.`,
+    second > 0 &&
+      `The second message to ${who(second)} was not sent: the API could not be reached. Until it is sent, the report counts ${second === 1 ? 'that one' : 'them'} as failed, whatever became of the first message.`,
     pending > 0 && `${who(pending)} still to be sent to.`,
     deferred > 0 && `${who(deferred)} deferred to a later time.`,
   ];
@@ -271,14 +285,12 @@ export function sendCommand(
   planPath: string | null,
 ): string {
   const { environment, occurrence: named, postedFrom } = run;
-  const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
+  const occurrence = named === 'once' ? [] : ['--occurrence', named];
   // A plan of one occurrence names it; a standing one covers every occurrence.
   const { campaign, recipients } = typeof sentAs === 'string' ? { campaign: sentAs, recipients: null } : sentAs;
-  const list = recipients === null ? '' : ` --recipients ${recipients === '-' ? '-' : shellWord(recipients)}`;
+  const list = recipients === null ? [] : ['--recipients', recipients];
   // It names its list too, which cannot be standard input.
   if (planPath !== null)
-    return `handbill send --plan ${shellWord(planPath)}${occurrence}${recipients === '-' ? list : ''}`;
-  const from = postedFrom ?? environment;
-  const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;
-  return `handbill send ${shellWord(campaign)}${env}${occurrence}${list}`;
+    return nextCommand('send', '--plan', planPath, ...occurrence, ...(recipients === '-' ? list : []));
+  return nextCommand('send', campaign, ...envWords(postedFrom ?? environment), ...occurrence, ...list);
 }

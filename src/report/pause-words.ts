@@ -1,5 +1,5 @@
 import type { Pause, ReportedPause } from '../model.ts';
-import { shellWord } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { iso } from '../util/time.ts';
 import { type Formats, PLAIN } from './locale.ts';
 
@@ -25,5 +25,5 @@ export function resumeHint(scope: Scope): string {
 }
 
 export function resumeCommand({ environment, campaign }: Scope): string {
-  return `handbill resume --env ${shellWord(environment)}${campaign === null ? '' : ` --campaign ${shellWord(campaign)}`}`;
+  return nextCommand('resume', '--env', environment, ...(campaign === null ? [] : ['--campaign', campaign]));
 }

@@ -16,6 +16,7 @@ import { suppressionsInput } from '../plan/settings.ts';
 import { againHint, leaveHint, standingInputs, timeFaults } from '../plan/standing-inputs.ts';
 import { hashList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -69,10 +70,10 @@ export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'
   const standing =
     (approval?.standing ?? null) === null
       ? ''
-      : ` For every occurrence until a day: \`handbill approve ${campaign} --env ${name} --standing --until DATE --sign KEY\`.`;
+      : ` For every occurrence until a day: \`${nextCommand('approve', campaign, '--env', name, '--standing', '--until', 'DATE', '--sign', 'KEY')}\`.`;
   const hint =
-    `Make one with \`handbill plan ${campaign} --env ${name} -o FILE --sign KEY\`, have it approved with ` +
-    `\`handbill approve FILE --sign KEY\` by an approver, and send it with \`handbill send --plan FILE\`.${standing}`;
+    `Make one with \`${nextCommand('plan', campaign, '--env', name, '-o', 'FILE', '--sign', 'KEY')}\`, have it approved with ` +
+    `\`${nextCommand('approve', 'FILE', '--sign', 'KEY')}\` by an approver, and send it with \`${nextCommand('send', '--plan', 'FILE')}\`.${standing}`;
   return problem('not-approved', `${name} accepts approved plans only.`, { hint });
 }
 

@@ -141,7 +141,11 @@ function applyOutcomes(
  * Sends the fallback that a report causes. Until it is claimed, the accepted message of the previous channel step stays
  * the outcome of the recipient, and the fallback has no row: nothing is recorded about it.
  */
-async function deliverReported(task: SendTask, byReport: SentMessage, context: SendContext): Promise<void> {
+async function deliverReported(
+  task: SendTask,
+  byReport: readonly SentMessage[],
+  context: SendContext,
+): Promise<void> {
   const about = { line: task.decision.line };
   const first = context.expand.one(task.decision, task.message);
   if (isOutside(first, context)) return;
@@ -149,7 +153,7 @@ async function deliverReported(task: SendTask, byReport: SentMessage, context: S
     const connection = await connect(context);
     if (connection === 'stopped') return;
     if (connection === 'open') {
-      // A later report may prove that the message was delivered after all.
+      // A later report may prove that a message was delivered after all.
       if (!context.isUnreached(byReport)) return context.endpoint.release();
       const request = upToDate(first, task, context);
       if (request !== first && isOutside(request, context)) return context.endpoint.release();

@@ -34,8 +34,8 @@ export interface SendTask {
   readonly before: number;
   /** Facts of its message in the ledger, where they were read. */
   readonly kept?: PendingRow['facts'] | undefined;
-  /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
-  readonly byReport?: SentMessage | undefined;
+  /** The previous channel steps, if the last was accepted but reported as undelivered: claiming this one gives it up. */
+  readonly byReport?: readonly SentMessage[] | undefined;
 }
 
 /** The recipients of one request: several only if they get the same content. */
@@ -332,8 +332,8 @@ export interface SendContext {
   /** The conditions of a claim, after so many attempts in this start. */
   readonly claimOf: (task: SendTask, made: number) => TimedClaim;
   readonly costOf: (message: StepMessage) => number | null;
-  /** Whether reports still show that an accepted message was not delivered. */
-  readonly isUnreached: (message: SentMessage) => boolean;
+  /** Whether reports still show that none of the messages was delivered. */
+  readonly isUnreached: (messages: readonly SentMessage[]) => boolean;
   /** The topic that an opt-out ends, '' for all; null: messages go to others than their recipients, or to none. */
   readonly optOutTopic: string | null;
   /** See `lateAt`. */

@@ -296,14 +296,14 @@ export function returnedIn(ledger: Ledger, run: RunRecord): Returned {
   return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
 }
 
-type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 'reportsOf'>;
+type UnreachedEvents = Pick<Ledger['events'], 'answered' | 'hasUnreached' | 'unreached' | 'reportsOf'>;
 
 const BATCH = 1000;
 
 /**
  * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
  * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign,
- * and those whose latest time has passed.
+ * those who answered, and those whose latest time has passed.
  */
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },
@@ -314,8 +314,11 @@ export function* unreachedRows(
   const { fallbacks } = campaign;
   if (fallbacks.length === 0 || !events.hasUnreached()) return;
   const lateAt = lateAtOf({ campaign }, run.startedAtMs ?? nowMs);
-  const isLeft = ({ used, key }: UnreachedRow) =>
-    nowMs < lateAt(key) && fallbacks.some(({ channel }) => !used.includes(channel));
+  const answered = events.answered(run);
+  const isLeft = ({ row, steps, key }: UnreachedRow) =>
+    nowMs < lateAt(key) &&
+    !answered.has(row) &&
+    fallbacks.some((next) => steps.every((one) => one.channel !== next.channel));
   const steps = fallbacks.map((_, step) => stepRows(events, run, step, isLeft));
   const heads = steps.map((rows) => rows.next());
   for (;;) {
@@ -328,8 +331,9 @@ export function* unreachedRows(
     const head = heads[first];
     const rows = steps[first];
     if (head === undefined || rows === undefined || head.done === true) return;
-    const { row, step, key, used, variant, message } = head.value;
-    yield { row, step: step + 1, key, attempts: 0, used, facts: { variant }, byReport: message };
+    const { row, step, key, steps: before, variant, messages } = head.value;
+    const used = before.map(({ channel }) => channel);
+    yield { row, step: step + 1, key, attempts: 0, used, facts: { variant }, byReport: messages };
     heads[first] = rows.next();
   }
 }
@@ -346,13 +350,13 @@ function* stepRows(
   run: RunRecord,
   step: number,
   isLeft: (row: UnreachedRow) => boolean,
-): Generator<UnreachedRow & { readonly message: SentMessage }, void> {
+): Generator<UnreachedRow & { readonly messages: readonly SentMessage[] }, void> {
   const referenceOf = createReferences(run);
   for (let after = -1; ; ) {
     const rows = events.unreached(run, step, after, BATCH);
     for (const row of rows) {
-      const message = messageOf(run, referenceOf, row.key, { ...row, channel: row.used.at(-1) ?? run.channel });
-      if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
+      const messages = row.steps.map((one) => messageOf(run, referenceOf, row.key, one));
+      if (isUnreached(events, messages) && isLeft(row)) yield { ...row, messages };
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return;
@@ -361,14 +365,19 @@ function* stepRows(
 }
 
 /**
- * A report shows that the channel does not reach this person, and none that the message arrived nevertheless, or that
- * the person opted out: a report without an address adds no suppression that a claim could find.
+ * A report shows that the channel of the last message does not reach this person, and none that any of the messages
+ * arrived nevertheless, or that the person opted out: a report without an address adds no suppression that a claim could
+ * find.
  */
-export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
-  const standing = foldDelivery(reports);
-  if (standing === null || hasArrived(standing.state)) return false;
-  if (reports.some(({ cause }) => cause === 'opted-out')) return false;
-  return reports.some(({ state, cause }) => state === 'undeliverable' || cause === 'unsupported-channel');
+export function isUnreached(
+  { reportsOf }: Pick<UnreachedEvents, 'reportsOf'>,
+  messages: readonly SentMessage[],
+): boolean {
+  const reports = messages.map(reportsOf);
+  if (reports.flat().some(({ state, cause }) => hasArrived(state) || cause === 'opted-out')) return false;
+  return (
+    reports.at(-1)?.some(({ state, cause }) => state === 'undeliverable' || cause === 'unsupported-channel') === true
+  );
 }
 
 /** Pending rows and those that reports make due, in list order. A row is one or the other. */

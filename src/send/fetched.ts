@@ -1,6 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALLOWABLE, type Allowable, type Environment, type Project } from '../model.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { DAY_MS, iso } from '../util/time.ts';
 
 /** The environments of one identity whose reports are fetched: an original and those that replace it. */
@@ -21,7 +22,7 @@ export function staleReports(
     if (lastMs !== null && nowMs - lastMs <= DAY_MS) continue;
     const last = lastMs === null ? 'never' : `last at ${iso(lastMs)}, over 24 hours ago`;
     const message = `Reports and replies of ${name} were fetched ${last}: an opt-out may be among those that are missing.`;
-    const hint = `Fetch them: handbill listen --env ${name} --from api. Or: ${ALLOWABLE['reports-stale']}`;
+    const hint = `Fetch them: ${nextCommand('listen', '--env', name, '--from', 'api')}. Or: ${ALLOWABLE['reports-stale']}`;
     return problem('reports-stale', message, { hint });
   }
   return null;

@@ -38,6 +38,7 @@ import { longestWaitMs } from '../schedule/choose.ts';
 import { overRefusal as occurrenceOver } from '../schedule/occurrence.ts';
 import { timeInKey } from '../util/address-form.ts';
 import type { Meter } from '../util/long-work.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { iso } from '../util/time.ts';
@@ -110,8 +111,10 @@ export async function prepareRun(given: PrepareOptions): Promise<Prepared> {
   const { ledger, plan, nowMs } = given;
   checkHashKey(given.suppressions, ledger);
   // An opt-out may come from another address: joining the reply to its message suppresses the recipient (failures.md,
-  // K3). For a follow-up that counts for every reply.
-  const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
+  // K3). For a follow-up, and where a report makes a fallback due, every reply counts.
+  const isAnyAsked =
+    plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true ||
+    (plan.campaign.fallbacks.length > 0 && ledger.events.hasUnreached());
   if (isAnyAsked || ledger.events.hasUnjoinedOptOut()) {
     const { startLifts, stopEnds } = plan.campaign.project.webhook.replies;
     joinReplies(ledger, { startLifts, stopEnds, now: () => nowMs });
@@ -551,7 +554,7 @@ export function refusePurged(run: RunRecord): void {
 export function closedProblem(run: RunRecord): Diagnostic {
   const day = iso(run.closedAtMs)?.slice(0, 10);
   return problem('run-closed', `This occurrence (${run.occurrence}) was closed on ${day}: it sends nothing more.`, {
-    hint: `Its report accounts for all recipients: handbill report ${run.id}. Use another --occurrence for a new run.`,
+    hint: `Its report accounts for all recipients: ${nextCommand('report', run.id)}. Use another --occurrence for a new run.`,
   });
 }
 
@@ -571,7 +574,7 @@ export function olderRuns(ledger: Ledger, plan: Plan) {
       const message = `${open}. This one takes over: those of them that its list does not have are not sent to.`;
       return [warning('run-open', message, { hint })];
     }
-    const hint = `If nothing more is to be sent of it: handbill runs close ${run.id}`;
+    const hint = `If nothing more is to be sent of it: ${nextCommand('runs', 'close', run.id)}`;
     return [warning('run-open', `${open} may still be sent to.`, { hint })];
   });
 }
@@ -640,7 +643,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   const hours = Math.floor((nowMs - began) / 3_600_000);
   return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
     at: { file: campaign.file },
-    hint: `Leave it, and \`handbill report\` accounts for all recipients. Or: ${ALLOWABLE['too-late']}`,
+    hint: `Leave it, and \`${nextCommand('report')}\` accounts for all recipients. Or: ${ALLOWABLE['too-late']}`,
   });
 }
 

@@ -5,7 +5,7 @@ import type { Allowable, Campaign, Environment, InputFile, Retry } from '../mode
 import type { Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile, type StandingPlan } from '../plan/plan-file.ts';
 import { leaveHint, standingInputs, timeFaults } from '../plan/standing-inputs.ts';
-import { shellWord } from '../util/escape.ts';
+import { nextCommand } from '../util/next-command.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
 
@@ -133,7 +133,18 @@ function refuseUncovered(
   if (given.length === 0) return;
   const hint = allow.includes('input-changed')
     ? `Leave it out, and undo what changed. Or leave this occurrence as it is: ${leaveHint({ campaign, environment, occurrence })}`
-    : `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} ` +
-      `--env ${environment.name} --occurrence ${shellWord(occurrence)} -o FILE --sign KEY`;
+    : `Leave it out, or have this occurrence approved by itself: ` +
+      nextCommand(
+        'plan',
+        campaign.name,
+        '--env',
+        environment.name,
+        '--occurrence',
+        occurrence,
+        '-o',
+        'FILE',
+        '--sign',
+        'KEY',
+      );
   throw refuse(problem('not-approved', `A standing approval does not cover ${given.join(', ')}.`, { hint }));
 }

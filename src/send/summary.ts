@@ -13,7 +13,7 @@ import { iso } from '../util/time.ts';
  * @param cameBack - delivery reports and replies, if wanted: they cost a scan of the list
  */
 export function summarise(
-  ledger: Pick<Ledger, 'changed' | 'isHeld' | 'pauseOf' | 'steps' | 'path'>,
+  ledger: Pick<Ledger, 'changed' | 'secondMessages' | 'isHeld' | 'pauseOf' | 'steps' | 'path'>,
   run: RunRecord,
   end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
   campaign: CampaignShape | null = null,
@@ -23,6 +23,7 @@ export function summarise(
   const pause = state === 'finished' || run.purgedAtMs !== null ? null : ledger.pauseOf(run);
   const acceptedList = run.inputs.flatMap(({ accepted = [] }) => accepted);
   const changed = ledger.changed(run);
+  const secondMessages = ledger.secondMessages(run);
   const { activeMs, ...requests } = figuresOf(run, state);
   const facts = {
     run: run.id,
@@ -51,6 +52,7 @@ export function summarise(
     ...(pause === null ? {} : { paused: reportedPause(pause) }),
     ...winnerOf(run),
     ...(changed.length === 0 ? {} : { changed }),
+    ...(secondMessages === null ? {} : { secondMessages }),
   };
   return buildReport(facts, ledger.steps(run), requests, { campaign, cameBack });
 }

@@ -207,7 +207,7 @@ export async function openWork(
       };
     },
     costOf,
-    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isUnreached: (messages) => isUnreached(ledger.events, messages),
     // A test, a redirected message or one to the sandbox shows nothing about its recipient.
     optOutTopic: isTest(run.occurrence) || isRedirected(run) || environment.secrets === null ? null : stopTopic,
     lateAtMs,

@@ -76,7 +76,7 @@ export function damageOf(cell: string): Damage | null {
   if (cell.length > LONGEST_WORDS || !MAY_BE_DAMAGED.test(cell)) return null;
   const text = compared(cell);
   if (SCIENTIFIC.test(text)) return 'scientific';
-  if (ERROR_VALUE.test(text) || ERROR_WORDS.has(text.toUpperCase())) return 'error-value';
+  if (ERROR_VALUE.test(text) || ERROR_WORDS.has(HASHED.exec(text.toUpperCase())?.[1] ?? '')) return 'error-value';
   if (ERROR_NAMES.has(SIGNED.exec(text)?.[1] ?? '')) return 'error-value';
   if (NO_VALUES.has(text) || NO_DATE.test(text) || NO_OBJECT.test(text)) return 'no-value';
   if (EMPTY_WORDS.has(/^[([<{](.+)[)\]>}]$/u.exec(text.toLowerCase())?.[1] ?? '')) return 'no-value';
@@ -116,8 +116,8 @@ const SCIENTIFIC = /^[+-]?(?:\d(?:[.,]\d+)?e[+-]\d{2,3}|\d[.,]\d+e\d{1,3})$/i;
 
 /**
  * Words of `cell-words.json`: `noValue` exactly, because people are called Null and Nan; `empty` says in brackets that a
- * cell is empty, as pivot tables and reports write it; `errorNames` are error values of Excel that end in a sign, by
- * language, and `errorWords` those that end in none, and those of databases in small letters.
+ * cell is empty, as pivot tables and reports write it; `errorNames` are error values of Excel, by language, that count only
+ * with a sign at the end, because they may be hashtags; `errorWords` count with and without, in any letter case.
  */
 const words = wordTable(lines, ',');
 const NO_VALUES: ReadonlySet<string> = new Set(words.noValue);
@@ -136,6 +136,8 @@ const NO_OBJECT =
 const ERROR_VALUE =
   /^(?:#[¡¿]?[\p{L}.]+\/0!?|#\p{Lu}{1,2}\/\p{Lu}!?|#N\/A .*|#{3,}|(?:[Ee]rr(?:or|eur|o)?|Fehler|Fejl|Fel|Feil|Fout|Virhe|Chyba|Błąd|Hiba|Hata|Ошибка|Помилка|エラー|错误|錯誤):5\d\d)$/u;
 
+/** `#NV`, `#SAKNAS!`. */
+const HASHED = /^#[¡¿]?(.+?)[!?]?$/u;
 /** `#REF!`, `#¿NOMBRE?`, and other words in capitals. */
 const SIGNED = /^#[¡¿]?(\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_./]+)[!?]$/u;
 

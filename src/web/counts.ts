@@ -17,6 +17,7 @@ export interface RunFigures {
   /** Null during the first scan: then only `steps` and `changed` are known. */
   readonly cameBack: CameBack | null;
   readonly changed: ReturnType<Ledger['changed']>;
+  readonly secondMessages: ReturnType<Ledger['secondMessages']>;
 }
 
 export type RunStats = ReturnType<typeof createRunStats>;
@@ -125,7 +126,7 @@ function totalsOf(ledger: Ledger, found: RunRecord, isHeldNow: (run: RunRecord) 
   using _ = ledger.hold();
   const run = ledger.findRun(found) ?? found;
   const [steps, changed] = [ledger.steps(run), ledger.changed(run)];
-  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, cameBack: null, changed };
+  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, cameBack: null, changed, secondMessages: null };
 }
 
 /** Scans all recipients of a run, at one moment. Other requests are answered in between. */
@@ -171,5 +172,6 @@ export async function countRun(
     lastMinute,
     cameBack: cameBack(ledger, run, feedback.all(), campaign, nowMs),
     changed: ledger.changed(run),
+    secondMessages: ledger.secondMessages(run),
   };
 }

@@ -26,6 +26,7 @@ export function judge(
       isHeld: () => isHeld,
       steps: () => [...(figures?.steps ?? [])],
       changed: () => figures?.changed ?? [],
+      secondMessages: () => figures?.secondMessages ?? null,
       pauseOf: (of) => open.ledger.pauseOf(of),
     },
     run,

@@ -59,21 +59,24 @@ export function foldWord(word: string): string {
 
 export function foldLetters(text: string): string {
   // NFKC would make a space with an accent of the acute that some type for an apostrophe.
-  const seen = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '');
+  // Without accents from the start, because a mark ends a word, and hides a letter that looks Latin.
+  const seen = withoutAccents(text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, ''));
   // Within a word: `don't` and `dont` are one.
   const bare = seen.replace(/(?<=[\p{L}\p{N}])['’‘`ʼ]+(?=[\p{L}\p{N}])/gu, '');
   // To capitals in between, so that `ß` and `ẞ` are `ss`, a dotless `ı` an `i`; none depends on the locale of the process.
-  const latin = bare.replace(/[\p{L}\p{N}]+/gu, (word) =>
+  const oneCase = withoutAccents(latinIn(bare).toLowerCase().toUpperCase().toLowerCase());
+  // Some small letters look Latin, and their capitals do not.
+  return latinIn(oneCase).replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+}
+
+function latinIn(text: string): string {
+  return text.replace(/[\p{L}\p{N}]+/gu, (word) =>
     /\p{Script=Latin}/u.test(word) ? word.replace(LOOKALIKES, (letter) => LATIN[LIKE.indexOf(letter)] ?? letter) : word,
   );
-  const oneCase = latin
-    .toLowerCase()
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(ACCENTS, '')
-    .normalize('NFC');
-  return oneCase.replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
 }
 
 /** Letters that only look Latin, in a word with some that are: `SТОР`. */

@@ -61,6 +61,13 @@ golden('a value that is damaged is named once, with its first line', 'cli/damage
   return said;
 });
 
+/** Texts in a code page of one byte a character. */
+function encoded(text: string, encoding: string): Buffer {
+  const decoder = new TextDecoder(encoding);
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]));
+  return Buffer.from([...text].map((character) => bytes.get(character) ?? 0x3f));
+}
+
 describe('encodings', () => {
   it.each([
     ['macintosh', [0x52, 0x65, 0x6e, 0x8e], 'René'],
@@ -115,6 +122,48 @@ describe('encodings', () => {
     const list = Buffer.concat([Buffer.from('msisdn,name\n07400123456,Ren'), Buffer.from([0x8e]), Buffer.from('e\n')]);
     const found = await preview(list, 'Hi {{name}}', 'encoding: windows-1252');
     expect(found.said.join()).toContain('wrong-encoding:2 Read as windows-1252, the list holds "enŽe"');
+  });
+
+  /** By the code page that wrote a list, and the one that the campaign declares. */
+  it.each([
+    ['koi8-r', 'windows-1251', 'Иван', 'Ольга Петрова'],
+    ['koi8-r', 'windows-1252', 'Иван'],
+    ['windows-1251', 'koi8-r', 'Иван'],
+    ['iso-8859-5', 'windows-1251', 'Иван'],
+    ['ibm866', 'windows-1251', 'Иван'],
+    ['x-mac-cyrillic', 'windows-1251', 'Иван'],
+    ['macintosh', 'windows-1252', 'José', 'Jürgen', 'Gómez'],
+    ['macintosh', 'windows-1250', 'José', 'Großmann'],
+    ['windows-1252', 'macintosh', 'René', 'Jörg', 'François'],
+    ['iso-8859-2', 'windows-1250', 'Šárka'],
+  ])(
+    'a list in %s that is declared as %s is refused, and read where it is declared as it is',
+    async (wrote, declared, ...names) => {
+      for (const name of names) {
+        const list = encoded(rows(name), wrote);
+        const { said } = await validate(list, 'Hi {{name}}', `encoding: ${declared}`);
+        expect(
+          said.filter((one) => one.includes('encoding')),
+          name,
+        ).toEqual([expect.stringMatching(/^(?:wrong|invalid)-encoding:2 /)]);
+        expect(said.join()).toMatch(/koi8-r, macintosh.*UTF-8|UTF-8.*koi8-r, macintosh/);
+        expect((await preview(list, 'Hi {{name}}', `encoding: ${wrote}`)).texts).toEqual([`Hi ${name}`]);
+      }
+    },
+  );
+
+  it('refuses what is misread at each command, and sends nothing', async () => {
+    const { root } = await validate(encoded(rows('Иван'), 'koi8-r'), 'Hi {{name}}', 'encoding: windows-1251');
+    for (const command of ['validate', 'preview', 'plan', 'send']) {
+      const { status, err } = await handbillHere(root, [command, 'c']);
+      expect([command, status]).toEqual([command, 2]);
+      expect(err).toMatch(/error\[wrong-encoding\]/);
+    }
+  });
+
+  it('finds UTF-8 that is read in any code page', async () => {
+    const found = await preview(rows('René', 'Ада'), 'Hi {{name}}', 'encoding: windows-1251');
+    expect(found.said).toContain('wrong-encoding:2 The list looks like UTF-8, but is read as windows-1251.');
   });
 });
 

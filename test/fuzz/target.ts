@@ -39,8 +39,8 @@ export interface Target extends AsyncDisposable {
   run(command: Command): Promise<Ran>;
 }
 
-/** A command that needs longer is stuck. On a busy machine, a good one may need some seconds. */
-const STUCK_MS = 30_000;
+/** A command that needs longer hangs: on a busy machine, a good one may need a minute. `cpuMs` says what it worked. */
+const STUCK_MS = 5 * 60_000;
 
 /** Many commands in one process (see child.ts); after a hang, a crash or too much memory the next gets a new one. */
 export function startTarget(): Target {

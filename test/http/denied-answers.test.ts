@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Verdict } from '../../src/http/classify.ts';
 import { golden } from '../helpers/golden.ts';
 import { examples } from '../helpers/quick.ts';
@@ -67,7 +67,73 @@ describe('several recipients (D1a)', () => {
   });
 });
 
+/** Names that say no when they are true, and names that say no when they are false. */
+const WHEN_TRUE = [
+  ...['rejected', 'isRejected', 'is_rejected', 'failed', 'hasFailed', 'has-been-refused', 'wasDenied', 'declined'],
+  ...['blocked', 'isBlocked', 'messageRejected', 'recipient_blocked', 'isRecipientOptedOut', 'undeliverable'],
+  ...[
+    'deliveryFailed',
+    'sendingFailed',
+    'smsUnsent',
+    'notAccepted',
+    'isNotSent',
+    'was_not_queued',
+    'unsuccessful',
+    'isInvalid',
+  ],
+  ...['cancelled', 'isExpired', 'isUnauthorized', 'blacklisted', 'numberUnreachable', 'isMessageThrottled'],
+];
+const WHEN_FALSE = [
+  ...['success', 'ok', 'accepted', 'isAccepted', 'is_accepted', 'queued', 'isQueued', 'wasEnqueued', 'submitted'],
+  ...['messageAccepted', 'recipient_valid', 'isNumberValid', 'hasBeenSent', 'allowed', 'isAuthorised', 'deliverable'],
+];
+
+describe('a name that says no by true or false', () => {
+  const put: readonly ((says: object) => unknown)[] = [
+    (says) => ({ id: 'm', ...says }),
+    (says) => ({ id: 'm', data: says }),
+    (says) => ({ id: 'm', delivery: { price: 1, ...says } }),
+    (says) => ({ id: 'm', status: says }),
+    (says) => ({ id: 'm', messages: [{ messageId: '1', ...says }] }),
+    (says) => ({ id: 'm', parts: [{ number: 1 }, { number: 2, ...says }] }),
+    (says) => ({ messages: [{ id: '1', outcomes: { step: 1, ...says } }] }),
+  ];
+  const sides = [
+    ...WHEN_TRUE.map((name) => [name, true] as const),
+    ...WHEN_FALSE.map((name) => [name, false] as const),
+  ];
+
+  test.each(sides)('%s: %s', (name, no) => {
+    for (const place of put) {
+      expect(one(place({ [name]: no })), JSON.stringify(place({ [name]: no }))).toBe(DENIED);
+      expect(one(place({ [name]: !no })), JSON.stringify(place({ [name]: !no }))).toMatch(/^accepted /);
+      expect(one(place({ [name]: null }))).toMatch(/^accepted /);
+    }
+    expect(one({ id: 'm', [name]: String(no) })).toBe(DENIED);
+    expect(one({ id: 'm', [name]: String(!no) })).toMatch(/^accepted /);
+  });
+
+  it('is not read in what an answer repeats of the request', () => {
+    for (const repeated of ['metaData', 'template', 'variables', 'params', 'options', 'webhook', 'events', 'request']) {
+      expect(one({ id: 'm', [repeated]: { accepted: false, rejected: true } })).toMatch(/^accepted /);
+      expect(one({ id: 'm', [repeated]: [{ sent: false, failed: true }] })).toMatch(/^accepted /);
+    }
+  });
+
+  it('is not one that names a setting, a state of later, or a text', () => {
+    for (const answer of [
+      { delivered: false, read: false, scheduled: false, processed: false, isTest: true, isNew: true },
+      { ignoreErrors: true, skipInvalid: true, trackingDisabled: true, notifyOnFailure: true, notification: true },
+      { queued: 0, submitted: 0, allowed: '2026-11-29', optOut: true, blockedUntil: null, sender: { verified: false } },
+    ]) {
+      expect(one({ id: 'm', ...answer })).toMatch(/^accepted /);
+    }
+  });
+});
+
 const no = fc.constantFrom<Readonly<Record<string, unknown>>>(
+  { isRejected: true },
+  { was_queued: false },
   { error: 'x' },
   { Errors: ['x'] },
   { success: false },

@@ -103,7 +103,7 @@ export const AHEAD: readonly Mutant[] = [
   }),
   mutant('fallback-advised-after-its-end', {
     planted: 'a fallback stays due when it is too late for it',
-    ...edit('src/send/deliveries.ts', 'nowMs < lateAt(key) && fallbacks', 'nowMs > 0 && fallbacks'),
+    ...edit('src/send/deliveries.ts', 'nowMs < lateAt(key) &&', 'nowMs > 0 &&'),
     proof: { in: 'send/reported.test.ts', only: 'nothing advises to send it' },
   }),
   mutant('doubt-sent-again-after-its-end', {

@@ -180,15 +180,15 @@ export const CAME_BACK: readonly Mutant[] = [
   mutant('fallback-for-delivered', {
     planted: 'a recipient who has the message all the same gets the fallback too',
     file: UNREACHED,
-    was: 'if (standing === null || hasArrived(standing.state)) return false;',
-    is: 'if (standing === null) return false;',
+    was: "some(({ state, cause }) => hasArrived(state) || cause === 'opted-out')) return false;",
+    is: "some(({ cause }) => cause === 'opted-out')) return false;",
     proof: { in: 'send/reported.test.ts', only: 'it arrived all the same' },
   }),
   mutant('fallback-for-any-failure', {
     planted: 'a recipient who could not be delivered to for any reason gets the fallback',
     file: UNREACHED,
-    was: "return reports.some(({ state, cause }) => state === 'undeliverable' ||",
-    is: "return reports.some(({ state, cause }) => state === 'undeliverable' || state === 'failed' ||",
+    was: "reports.at(-1)?.some(({ state, cause }) => state === 'undeliverable' ||",
+    is: "reports.at(-1)?.some(({ state, cause }) => state === 'undeliverable' || state === 'failed' ||",
     proof: HISTORIES,
   }),
   mutant('fallback-without-a-claim', {

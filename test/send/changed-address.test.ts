@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import { previewRows } from '../../src/operations/preview.ts';
@@ -12,7 +12,16 @@ import { createProject, type TestProject } from '../helpers/project.ts';
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const [OLD, NEW, THIRD, OTHER] = ['+447700900101', '+447700900102', '+447700900103', '+447700900104'] as const;
 
-const api = useApi();
+/** The API refuses this number. */
+let refused = '';
+const api = useApi((body, number) =>
+  refused !== '' && body.includes(refused)
+    ? { status: 422, body: '{"error":"no such number"}' }
+    : { status: 202, body: JSON.stringify({ id: `m-${number}` }) },
+);
+afterEach(() => {
+  refused = '';
+});
 const received = () => api.recipients().map(({ msisdn, metaData }) => ({ to: msisdn, reference: metaData.handbill }));
 
 function list(ann: string, ben: string = OTHER): string {
@@ -161,6 +170,38 @@ describe('an address that was corrected after the message had gone out', () => {
     expect(out).toContain('Both addresses were sent to');
     const [record] = await recordsOf(here);
     expect(record).toMatchObject({ to: THIRD, listTo: NEW, earlier: [{ to: OLD }, { to: NEW }] });
+  });
+
+  it('is said to be refused where the API refuses it, by the send and by each later report', async () => {
+    using here = project();
+    await corrected(here);
+    refused = NEW;
+    const again = ['send', 'hello', '--env', 'api', '--yes', '--allow', 'input-changed', '--retry', 'corrected'];
+    const sent = await handbillHere(here.root, again, AT);
+    const text = 'The API refused the second message to 1 recipient: the outcome of the first one counts.';
+    expect(`${sent.out}${sent.err}`).toContain(text);
+    expect((await handbillHere(here.root, ['report', 'hello'], AT)).out).toContain(text);
+    const { out } = await handbillHere(here.root, ['report', 'hello', '--format', 'json'], AT);
+    expect(JSON.parse(out)).toMatchObject({ totals: { accepted: 2 }, secondMessages: { refused: 1, failed: 0 } });
+  });
+
+  it('is said not to have gone out where the API could not be reached', async () => {
+    using here = project();
+    await corrected(here);
+    await send('hello', { ...options(here), allow: ['input-changed'] });
+    pendingAt(here, { row: 0, step: 0, to: NEW, key: '1' });
+    const ledger = openLedger(here.path('.handbill/ledger.db'), { mode: 'write', nowMs: NOON });
+    const [run] = ledger.runs();
+    if (run === undefined) throw new Error('the ledger holds a run');
+    const facts = { reason: 'connect', attempts: 2, httpStatus: null, messageId: null, error: null } as const;
+    ledger.commit(run, [{ row: 0, step: 0, from: 'claimed', state: 'failed', ...facts }], [], NOON);
+    ledger.finish(run, { state: 'partial', halt: null, figures: run.figures ?? {}, nowMs: NOON });
+    ledger.close();
+    const { out } = await handbillHere(here.root, ['report', 'hello'], AT);
+    expect(out).toContain('The second message to 1 recipient was not sent: the API could not be reached.');
+    expect(out).not.toContain('Nothing was sent to 1 recipient');
+    expect((await send('hello', options(here))).report).toMatchObject({ totals: { accepted: 2, failed: 0 } });
+    expect(tos()).toEqual([OLD, NEW, OTHER]);
   });
 
   it('obeys the suppression of the new address', async () => {

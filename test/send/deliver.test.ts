@@ -244,7 +244,7 @@ describe('one recipient', () => {
 });
 
 describe('the fallback that a report asks for', () => {
-  const byReport = { messageId: 'm', reference: 'r' } as unknown as SentMessage;
+  const byReport = [{ messageId: 'm', reference: 'r' }] as unknown as readonly SentMessage[];
   const reported: SendTask = { ...A, step: 1, byReport };
 
   it('is claimed with the step before, and recorded from then on', async () => {

@@ -282,6 +282,41 @@ describe('a report that a message was not delivered', () => {
     expect(api.posted.slice(2)).toEqual([`SMS ${ANN}`]);
   });
 
+  it('does not send the next fallback where the message of any step before is reported to have arrived', async () => {
+    await using api = await startApi();
+    const second = '  - { channel: voice, template: { text: "Hi {{name}}, by voice" } }';
+    using project = given(
+      api.url,
+      CAMPAIGN.replace(/fallback: (.*)/, (_, first: string) => `fallback:\n  - ${first}\n${second}`),
+    );
+    await send('hello', optionsOf(project));
+    receive(project, NINE + HOUR, ...['m-1', 'm-2'].map((messageId) => report('undeliverable', { messageId })));
+    await send('hello', optionsOf(project, NINE + HOUR));
+    expect(api.posted.slice(2)).toEqual([`SMS ${ANN}`, `SMS ${BOB}`]);
+    receive(
+      project,
+      NINE + 2 * HOUR,
+      report('delivered', { messageId: 'm-1' }),
+      ...['m-3', 'm-4'].map((messageId) => report('undeliverable', { messageId, atMs: NINE + HOUR + 1 })),
+    );
+    expect(await decisionsOf(project, NINE + 2 * HOUR)).toEqual(['done', 'send by voice']);
+    await send('hello', optionsOf(project, NINE + 2 * HOUR));
+    expect(api.posted.slice(4)).toEqual([`Voice ${BOB}`]);
+  });
+
+  it('does not fall back for a recipient who answered the message', async () => {
+    await using api = await startApi();
+    using project = given(api.url);
+    await send('hello', optionsOf(project));
+    receive(project, NINE + HOUR, ...['m-1', 'm-2'].map((messageId) => report('undeliverable', { messageId })));
+    const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: NINE + HOUR });
+    const reply = replyOf({ from: ANN, text: 'Thanks', messageId: 'm-1', atMs: NINE + HOUR });
+    ledger.events.record([reply], { nowMs: NINE + HOUR, source: 'webhook', environment: 'live' });
+    ledger.close();
+    await send('hello', optionsOf(project, NINE + HOUR));
+    expect(api.posted.slice(2)).toEqual([`SMS ${BOB}`]);
+  });
+
   it('waits for the window, also where no other recipient is left: with --wait in the same start', async () => {
     await using api = await startApi();
     using project = given(api.url, `${CAMPAIGN}send: { window: { from: 09:00, to: 20:00 } }\n`);

@@ -5,7 +5,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { Channel, Delivery, DeliveryReport, Outcome, StepOutcome } from '../../src/model.ts';
 import { feedbackOf, openDeliveries, resolveByReports } from '../../src/send/deliveries.ts';
-import { type Heard, saysUnreached, stateOf } from './heard.ts';
+import { type Heard, hasArrived, saysUnreached, stateOf } from './heard.ts';
 import type { Told } from './provider.ts';
 import type { Random } from './random.ts';
 import { IDENTITY } from './scene.ts';
@@ -71,7 +71,8 @@ export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue,
     }
     const last = shown?.delivery ?? null;
     if (last !== null) counts.set(last, (counts.get(last) ?? 0) + 1);
-    const missed = outcome.outcome === 'accepted' && isUnreached(about(key, outcome));
+    const isSeen = (outcome.steps ?? []).some((one) => hasArrived(stateOf(about(key, one)) ?? 'unknown'));
+    const missed = outcome.outcome === 'accepted' && isUnreached(about(key, outcome)) && !isSeen && last !== 'replied';
     if (missed && isDue?.(outcome) === true) yield `row ${row} was not reached, and got no fallback`;
   }
   const shownCounts = new Map<Delivery, number>();

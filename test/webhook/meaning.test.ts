@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyMeaning } from '../../src/model.ts';
-import { foldWord, meaningOf, WORDS } from '../../src/webhook/meaning.ts';
+import { foldLetters, foldWord, meaningOf, WORDS } from '../../src/webhook/meaning.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { golden } from '../helpers/golden.ts';
 import { examples } from '../helpers/quick.ts';
@@ -87,6 +87,21 @@ describe('decoration', () => {
     const folded = new Set(letters.map(foldWord));
     expect([...folded].filter((form) => foldWord(form) !== form)).toEqual([]);
     expect(read('SCHEIẞE')).toBe(read('Scheiße'));
+  });
+
+  test('every word has one form too, whatever letters and marks are in it', () => {
+    const letters = [...'AaBeοΟὀΐᾳᲂуУŉǰßẞıİłсςᾈЙё', ...'ىيﷺﬀ¹'];
+    const marks = [..."'’ʼ´-", '\u0301', '\u0308', '\u0345', '\u0307', '\u200d', '\u064b', '\u093c'];
+    const word = fc.string({
+      unit: fc.oneof(fc.constantFrom(...letters, ...marks), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })),
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(word, (text) => {
+        expect(foldLetters(foldLetters(text))).toBe(foldLetters(text));
+      }),
+      { numRuns: 2_000, examples: [['Aὀ'], ["q\u0301't"], ['aᲂ'], ['A\u0345ο']] },
+    );
   });
 
   test('a text of any kind has one meaning', () => {

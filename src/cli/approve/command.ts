@@ -8,7 +8,8 @@ import { costText, doneText, fallbackText, laterPartsText, laterText } from '../
 import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
-import { safe, safeLine, shellWord } from '../../util/escape.ts';
+import { safe, safeLine } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { type Flags, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
@@ -128,6 +129,6 @@ function standing({ plan, judgement }: ApproveQuestion, file: string): string {
     );
   }
   return safeLine(
-    `${plan.campaign.name} is approved for ${name}. Send it with: handbill send --plan ${shellWord(file)}`,
+    `${plan.campaign.name} is approved for ${name}. Send it with: ${nextCommand('send', '--plan', file)}`,
   );
 }

@@ -19,8 +19,9 @@ import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
 import { unguardCell } from '../../util/csv.ts';
-import { safe, safeLine, shellWord } from '../../util/escape.ts';
+import { safe, safeLine } from '../../util/escape.ts';
 import { LIST_FORMATS } from '../../util/list-text.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, readNamedFile } from '../../util/paths.ts';
 import type { Flags } from '../shared/options.ts';
@@ -147,7 +148,7 @@ function said(
   const done = verdict === 'resend' ? 'will be sent to once more' : `recorded as ${verdict}`;
   const left = inDoubt === 0 ? 'No recipients are' : `${countOf(inDoubt, 'recipient')} still`;
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
-  if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
+  if (inDoubt > 0) lines.push(`Who is left:  ${nextCommand('doubt', 'list', run.id)}`);
   if (leftToSend(report) > 0 && !isTest(report.occurrence)) {
     const late = isTooLate ? ' --allow too-late' : '';
     lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);

@@ -2,8 +2,9 @@ import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
 import { createWallTime } from '../../report/locale.ts';
 import { countOf, number } from '../../report/words.ts';
-import { safeLine, shellWord } from '../../util/escape.ts';
+import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { cut, type ItemColumn, indentedLines, itemTable, proseWidth } from '../../util/table.ts';
 
@@ -116,8 +117,8 @@ function columnsOf({ resolved, full, timeZone }: Omit<DoubtShown, 'colour'>): re
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {
   const width = Math.max(20, proseWidth(shown.width) - 2);
   const paragraph = (words: string): string => indentedLines(words, width, 2);
-  const command = (words: string): string => {
-    const whole = `handbill doubt resolve ${shellWord(run)} ${words}`;
+  const command = (...words: readonly string[]): string => {
+    const whole = nextCommand('doubt', 'resolve', run, '--line', String(line), ...words);
     return `    ${shown.colour ? styleText('cyan', whole, { validateStream: false }) : whole}\n`;
   };
   return [
@@ -125,11 +126,11 @@ function guidance({ run, line }: Doubt, shown: DoubtShown): string {
     paragraph(FIND_OUT),
     `${bold('What to do next', shown)}\n`,
     paragraph('The API has the message:'),
-    command(`--line ${line} --as accepted`),
+    command('--as', 'accepted'),
     paragraph('It refused the message:'),
-    command(`--line ${line} --as rejected`),
+    command('--as', 'rejected'),
     paragraph('It never got it, or a second message does less harm than none; the next send posts it once more:'),
-    command(`--line ${line} --resend --accept-duplicates`),
+    command('--resend', '--accept-duplicates'),
     paragraph(
       '--line takes several lines; --from FILE reads references, keys or addresses, one a line; --all is all of them.',
     ),

@@ -5,6 +5,7 @@ import { PAUSE, pauseSending, RESUME, resumeSending } from '../../operations/pau
 import { sayLedger } from '../../operations/project.ts';
 import { pausedScope, pauseText, resumeCommand } from '../../report/pause-words.ts';
 import { safeLine } from '../../util/escape.ts';
+import { envWords, nextCommand } from '../../util/next-command.ts';
 import type { Flags } from '../shared/options.ts';
 
 const BOTH = { by: OPTIONS.by, quiet: OPTIONS.quiet, ledger: OPTIONS.ledger, ...LOGGING } as const;
@@ -42,7 +43,7 @@ async function resume(context: CommandContext, flags: Flags<typeof RESUME_FLAGS>
   const first =
     ended === null
       ? `Nothing changed: ${scope} was not paused.`
-      : `${pausedScope(ended)} is resumed. Nothing was sent by that: continue with \`handbill send\`, or leave it to \`handbill due\`.`;
+      : `${pausedScope(ended)} is resumed. Nothing was sent by that: continue with \`${nextCommand('send')}\`, or leave it to \`${nextCommand('due', ...envWords(ended.environment))}\`.`;
   const lines = [first, ...remaining.map((pause) => `Still paused: ${pauseText(pause)}`)];
   await context.out(lines.map((line) => `${safeLine(line)}\n`).join(''));
   await sayLedger(context, flags.ledger);

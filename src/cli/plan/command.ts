@@ -11,7 +11,8 @@ import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { createFormats } from '../../report/locale.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
-import { safeLine, shellWord } from '../../util/escape.ts';
+import { safeLine } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
 import { complain } from '../shared/complain.ts';
@@ -116,9 +117,9 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
 function nextStep(planFile: AnyPlanFile, { approval }: Environment, file: string): string {
   const { signatures } = planFile;
   // The content of a pipe is gone when the plan is sent.
-  const again = !isStanding(planFile) && planFile.recipients === '-' ? ' --recipients -' : '';
-  if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}${again}`;
-  const command = `handbill approve ${shellWord(file)} --sign KEY`;
+  const again = !isStanding(planFile) && planFile.recipients === '-' ? ['--recipients', '-'] : [];
+  if (approval === null) return `Send it with: ${nextCommand('send', '--plan', file, ...again)}`;
+  const command = nextCommand('approve', file, '--sign', 'KEY');
   return signatures === undefined
     ? `It counts when you and an approver have signed it: ${command}`
     : `Have an approver sign it with: ${command}`;

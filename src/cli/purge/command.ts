@@ -3,7 +3,8 @@ import type { CommandContext } from '../../operations/context.ts';
 import { formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, eventWords, instant, number } from '../../report/words.ts';
-import { jsonText, safe, shellWord } from '../../util/escape.ts';
+import { jsonText, safe } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
 import { notRewritten } from '../shared/not-rewritten.ts';
 import type { Flags } from '../shared/options.ts';
@@ -114,7 +115,7 @@ function leftLines(
   const runs = left.filter((one) => one.why === why);
   if (runs.length === 0) return [];
   const first = runs.find((one) => why === 'open' && one.open > 0)?.run;
-  const look = first === undefined ? '' : `    handbill report ${shellWord(first)}\n`;
+  const look = first === undefined ? '' : `    ${nextCommand('report', first)}\n`;
   return [`\nLeft as ${runs.length === 1 ? 'it is' : 'they are'}: ${says}\n`, runsTable(runs, width), next, look];
 }
 

@@ -9,7 +9,8 @@ import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
 import { countOf, number } from '../../report/words.ts';
 import { soonText } from '../../schedule/words.ts';
-import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { type ItemColumn, itemTable } from '../../util/table.ts';
 import type { Flags } from '../shared/options.ts';
 import { yesOr } from '../shared/prompt.ts';
@@ -64,7 +65,7 @@ async function close(context: CommandContext, given: Flags<typeof CLOSE_FLAGS>, 
   const doubts =
     totals.inDoubt === 0
       ? ''
-      : ` ${countOf(totals.inDoubt, 'recipient')} still in doubt: handbill doubt list ${shellWord(report.run)}`;
+      : ` ${countOf(totals.inDoubt, 'recipient')} still in doubt: ${nextCommand('doubt', 'list', report.run)}`;
   const what = isClosed
     ? `is closed: ${countOf(skipped, 'recipient')} skipped just now`
     : 'is finished: nothing is left to close';

@@ -10,6 +10,7 @@ import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
 import { type Flags, flagsGiven } from '../shared/options.ts';
@@ -145,7 +146,7 @@ async function sendOne(target: string | undefined, flags: SendFlags, command: Co
     await printSend(result, shown).catch((error: unknown) => {
       // The exit status shows the result of the run, even if its report cannot be written (failures.md, I4).
       if (!(error instanceof HandbillError)) throw error;
-      context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
+      context.err(`${error.message} The run is in the ledger: \`${nextCommand('report')}\` shows it.\n`);
     });
     const said = [
       ...notices,

@@ -4,6 +4,7 @@ import { exitOf, type SendResult } from '../../operations/send-options.ts';
 import { formatReport } from '../../report/formats.ts';
 import { createFormats } from '../../report/locale.ts';
 import { type SentAs, undecidedOf } from '../../report/next-steps.ts';
+import { nextCommand } from '../../util/next-command.ts';
 
 interface PrintOptions extends CommandContext {
   readonly format: 'text' | 'brief' | 'json';
@@ -24,7 +25,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0 && !hasCorrected;
   if (isOver && isWell && options.format !== 'json') {
     // For an earlier result one line is enough; it names the run, because another may be newer.
-    options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
+    options.err(`This occurrence is finished: nothing was posted. ${nextCommand('report', run)} shows it.\n`);
     return;
   }
   if (!result.started) options.err(waits ? ONLY_WAITING : 'This occurrence is finished: nothing was posted.\n');

@@ -12,6 +12,7 @@ import { inputsText, wasSent } from '../../report/record.ts';
 import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { toneClass } from '../charts/chart.ts';
 import { address, copied, crumbs, facts, section, swatch } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
@@ -193,7 +194,7 @@ export const OF_AN_EMAIL = 'Its HTML is on the page of the preview.';
 function sentText({ sent, steps, run, outcome }: RecipientData): Html | null {
   if (sent === null) return null;
   if ('why' in sent) {
-    const command = html`<code>handbill preview ${run.name} --line ${outcome.line}</code>`;
+    const command = html`<code>${nextCommand('preview', run.name, '--line', String(outcome.line))}</code>`;
     return html`<section class="said-text"><h2>What was sent</h2><p class="soft">${WHY[sent.why]}</p><p class="soft">${command} shows what would be sent now.</p></section>`;
   }
   const nodes = steps.map(({ step }) => (step.attempts > 0 ? sent.messages.get(step.channel) : undefined));

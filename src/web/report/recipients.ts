@@ -4,6 +4,7 @@ import { END_TABLE, endOf } from '../../report/ends.ts';
 import type { Formats } from '../../report/locale.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
 import { type Cells, type Column, section, table } from '../kit.ts';
@@ -72,7 +73,7 @@ export function recipientsOf(
 ${table(null, columns, group.map(rowOf))}</details>\n`,
   );
   const more = total - rows.length;
-  const first = `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`;
+  const first = `; the first ${number(rows.length)} are shown, ${number(more)} more are in ${nextCommand('report', report.run, '--format', 'csv')}`;
   const counts = [
     ...(notDelivered === 0 ? [] : [`${number(notDelivered)} ${END_TABLE.notDelivered.words}`]),
     ...(unclear === 0 ? [] : [`${number(unclear)} ${END_TABLE.unclear.words} (${END_TABLE.unclear.means})`]),

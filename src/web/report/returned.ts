@@ -1,6 +1,7 @@
 import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { barChart, type Tone } from '../charts/chart.ts';
 import { lineChart } from '../charts/plot.ts';
 import { section } from '../kit.ts';
@@ -83,7 +84,7 @@ export function repliesOf(report: Report, counts: ReplyCounts | null, formats: F
   const all = bars.reduce((sum, { value }) => sum + value, 0);
   const words = hasLinks
     ? html`<a href="/replies">Read them</a>`
-    : html`Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.`;
+    : html`Their words are not on this page: <code>${nextCommand('replies', '--campaign', run)}</code> shows them.`;
   const waiting = `, and ${count(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`;
   return section('Replies', [
     html`<p>${count(replies.recipients, 'recipient')} replied${replies.review > 0 && waiting}. ${words}</p>\n`,
