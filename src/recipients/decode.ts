@@ -162,6 +162,8 @@ const MISREAD = new RegExp(
     '(?<![\\p{L}\\p{N}])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}(?![\\p{L}\\p{N}])',
     // Mac Roman as windows-1252: capitals and signs between small letters.
     '\\p{Ll}{2}[\u017d\u0160\u0152\u2030\u02c6\u2021\u00bf]\\p{Ll}|.?\u0178\\p{Ll}',
+    // Code pages of DOS as windows-1252, and windows-1252 as one of these.
+    '\\p{L}[\u201a\u201e\u201d\u00a4\u2122]\\p{Ll}|\\p{L}[\u00b3\u00f7\u00b1]\\p{Ll}{2}|\\p{Ll}{2}[\u00da\u00de\u00d4]\\p{Ll}',
     // Letters that an encoding did not have. A SUB at the end of a file is none.
     '\\p{L}\u001a(?=\\p{L})',
     '(?<![^\\s|,;"])(?:\\p{Lu}\\p{Ll}*\\?\\p{Ll}+|\\?{4,})(?![^\\s|,;"])',

@@ -10,6 +10,8 @@ import { type Place, report } from './state.ts';
 const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode') as typeof import('entities/decode'));
 
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
+/** Tags of HTML that format a text. `<3`, `<name>` and `<b` are none, nor is `<p>` between tags of spoken text (SSML). */
+const TAG = /<\/?(?:br|b|i|u|p|a|em|strong|span|div|font|ul|ol|li|h[1-6])(?:\s[^<>]{0,500})?\/?>/gi;
 /** Characters that a hint cannot show: controls, and the replacement character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
@@ -29,6 +31,9 @@ function warnOfEntities(loc: Loc, place: Place): void {
 type Entity = { readonly index: number; readonly text: string; readonly hint: string };
 
 function* entitiesIn(text: string): Generator<Entity> {
+  for (const { index, 0: written } of text.includes('<speak') ? [] : text.matchAll(TAG)) {
+    yield { index, text: written, hint: /^<(?:br|\/p)\b/i.test(written) ? 'Write a line end.' : 'Remove the tag.' };
+  }
   for (const { index, 0: written } of text.matchAll(ENTITY)) {
     const character = decoder().decodeHTMLStrict(written);
     if (character === written) continue; // A name that HTML does not know.
@@ -37,9 +42,15 @@ function* entitiesIn(text: string): Generator<Entity> {
   }
 }
 
-/** Such as `&ccedil;`; null: there is none. */
+/** Such as `&ccedil;` or `<br>`; null: there is none. */
 export function entityIn(value: string): Entity | null {
-  return value.includes('&') ? (entitiesIn(value).next().value ?? null) : null;
+  return value.includes('&') || value.includes('<') ? (entitiesIn(value).next().value ?? null) : null;
+}
+
+/** Such as `*|FNAME|*` or `{{name}}` in a value, which the program that wrote it did not fill in; null: there is none. */
+export function placeholderIn(value: string): string | null {
+  if (!/[{%|[\]}]/.test(value)) return null;
+  return /\{\{[^{}\r\n]{1,100}\}\}/.exec(value)?.[0] ?? value.match(CERTAIN)?.[0] ?? null;
 }
 
 /** `{name}`, `${name}`, `%name%`, `[name]`, `«name»`, `#name#`, `$name`, `{name|there}`. Two braces are handbill's own, escaped. */
@@ -57,7 +68,7 @@ const CERTAIN = new RegExp(
   [
     String.raw`\*\|(?<merge>[^|\r\n]{1,100})\|\*|<%=?(?<embedded>[^%\r\n]{1,100})%>|\{%(?<logic>[^%\r\n]{1,100})%\}`,
     String.raw`%%(?<percent>\w[\w .-]{0,50})%%|%recipient\.(?<recipient>[\w.]{1,50})%|\[\[(?<square>\w[\w .-]{0,50})\]\]`,
-    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}`,
+    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}|\uff5b{1,3}(?<wide>[^\uff5b\uff5d\r\n]{1,100})\uff5d{1,3}`,
   ].join('|'),
   'gi',
 );

@@ -10,9 +10,26 @@ const PARTIALS = {
   ok: '{{name}}',
 };
 
+/** Without the lists of what there is, which are tested by themselves. */
 function found(text: string): string[] {
-  return findings(text, COLUMNS, { partials: PARTIALS });
+  return findings(text, COLUMNS, { partials: PARTIALS }).map((line) =>
+    line.replace(/ \(The (?:columns|helpers|partials): .*\)$/, ''),
+  );
 }
+
+describe('a name that is like no other', () => {
+  it.each([
+    ['of a column', '{{zzz}}', {}, 'No column is called "zzz". (The columns: a, b.)'],
+    ['with parts', '{{zzz.name}}', {}, 'No column is called "zzz.name". (The columns: a, b.)'],
+    ['of a partial', '{{> zzz}}', { partials: { ok: 'x' } }, 'No partial is called "zzz". (The partials: ok.)'],
+    ['of a partial, where there is none', '{{> zzz}}', {}, /a file such as footer\.hbs, beside the campaign/],
+    ['of a helper', '{{zzz a}}', {}, /No helper is called "zzz"\. \(The helpers: .*upper.*\)/],
+  ])('%s: those that there are follow', (_, text, options, expected) => {
+    expect(findings(text, ['a', 'b'], options)).toEqual([
+      expect.stringMatching(typeof expected === 'string' ? expected.replace(/[().*]/g, '\\$&') : expected),
+    ]);
+  });
+});
 
 describe('unknown names', () => {
   test.each([
@@ -335,6 +352,16 @@ describe('HTML entities in text', () => {
     expect(findings(text, COLUMNS, { escape: 'html' })).toEqual([]);
   });
 
+  it('warns of tags, but not of those of speech', () => {
+    expect(found('<b>Hi</b><br/>I <3 it, a<b')).toEqual([
+      'html-entity 1:1 "<b>" would be sent literally. (Remove the tag.)',
+      'html-entity 1:6 "</b>" would be sent literally. (Remove the tag.)',
+      'html-entity 1:10 "<br/>" would be sent literally. (Write a line end.)',
+    ]);
+    expect(found('<speak><p>Hi</p></speak>')).toEqual([]);
+    expect(findings('<b>Hi</b>', COLUMNS, { escape: 'html' })).toEqual([]);
+  });
+
   it.each([
     ['&aacute;', '"á"'],
     ['&rarr;', '"→"'],
@@ -368,6 +395,10 @@ describe('HTML entities in text', () => {
 
 describe('brackets of other tools', () => {
   test.each([
+    [
+      'Hi \uff5b\uff5bname\uff5d\uff5d',
+      ['foreign-tag 1:4 "\uff5b\uff5bname\uff5d\uff5d" would be sent literally. (Did you mean {{name}}?)'],
+    ],
     ['Hi {name}', ['foreign-tag 1:4 "{name}" would be sent literally. (Did you mean {{name}}?)']],
     ['Hi { Name }!', ['foreign-tag 1:4 "{ Name }" would be sent literally. (Did you mean {{name}}?)']],
     [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent literally. (Did you mean {{name}}?)`]],

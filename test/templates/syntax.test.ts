@@ -61,6 +61,16 @@ test.each([
     "{{a's}}",
     '1:4 "\'" is not allowed here. (If that is the name of a column, write {{[a\'s]}}.)',
   ],
+  [
+    'a comparison',
+    '{{#if a == "x"}}y{{/if}}',
+    '1:10 "=" is not allowed here. (To compare, write {{#if (eq plan "gold")}}.)',
+  ],
+  [
+    'a blank before a slash',
+    '{{#if a}}y{{ /if }}',
+    '1:14 "/" is not allowed here. (Write {{/if}}, without a blank before the "/".)',
+  ],
   ['a dot before a name', '{{.a}}', '1:3 "." is not allowed here.'],
   ['a path through the parent', '{{a/../b}}', '1:3 "a/.." is not a name.'],
   ['an open comment', 'x {{!-- y }} z', '1:3 A comment is never closed. (Close it with --}}.)'],
