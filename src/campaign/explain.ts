@@ -78,6 +78,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['message', ['template']],
   ['list', ['recipients', 'csv']],
   ['file', ['csv']],
+  ['path', ['csv']],
 ]);
 
 const HOW_TO_WRITE: ReadonlyMap<string, string> = new Map([
