@@ -17,6 +17,14 @@ describe('what a reply means', () => {
         ...['STOPP', 'Abmelden', 'BAJA', 'salir', 'cancelar', 'sair', 'remover', 'annulla', 'disiscrivi', 'afmelden'],
         ...[
           'stoppa',
+          'עצור',
+          'توقف من فضلك',
+          '스톱',
+          'ยกเลิกการรับข่าวสาร',
+          'leállít',
+          'Oprește',
+          'спри',
+          'henti',
           'avsluta',
           'LOPETA',
           'poistu',
@@ -178,6 +186,12 @@ describe('what a reply means', () => {
         ],
       ],
     ],
+    [
+      'longer texts in other languages',
+      'review',
+      ['لا ترسل', '解約', 'lasst mich in Ruhe', 'sluta skicka', 'non voglio più', '不要再发了', '보내지 마'],
+    ],
+    ['words that are another word in some language', 'answer', ['đúng', 'Huy', 'tc', 'Bo Henti']],
     [
       'slips and curses',
       'review',
