@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { warning } from '../errors.ts';
+import { problem, warning } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 import type { Loc } from './ast.ts';
 import { columnTag } from './names.ts';
@@ -16,8 +16,23 @@ const TAG = /<\/?(?:br|b|i|u|p|a|em|strong|span|div|font|ul|ol|li|h[1-6])(?:\s[^
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
 export function warnOfText(loc: Loc, place: Place): void {
+  refuseConflicts(loc, place);
   warnOfEntities(loc, place);
   warnOfForeignTags(loc, place);
+}
+
+/** What git leaves where two branches changed the same lines. */
+const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?: .*)?$/gm;
+
+function refuseConflicts(loc: Loc, place: Place): void {
+  for (const { index, 0: mark } of slice(place.located, loc).matchAll(CONFLICT)) {
+    const found = locOf(place.located, offsetOf(place.located, loc.start) + index, mark.length);
+    const message = `"${mark.trimEnd()}" is the mark of a merge conflict.`;
+    report(
+      place,
+      problem('template-syntax', message, { ...at(place.located, found), hint: 'Keep one of the two texts.' }),
+    );
+  }
 }
 
 function warnOfEntities(loc: Loc, place: Place): void {

@@ -71,6 +71,16 @@ test.each([
     '{{#if a}}y{{ /if }}',
     '1:14 "/" is not allowed here. (Write {{/if}}, without a blank before the "/".)',
   ],
+  [
+    'a merge conflict',
+    'Hi\n<<<<<<< HEAD\na',
+    '2:1 "<<<<<<< HEAD" is the mark of a merge conflict. (Keep one of the two texts.)',
+  ],
+  [
+    'its end',
+    'Hi\r\n>>>>>>> main\r\na',
+    '2:1 ">>>>>>> main" is the mark of a merge conflict. (Keep one of the two texts.)',
+  ],
   ['a dot before a name', '{{.a}}', '1:3 "." is not allowed here.'],
   ['a path through the parent', '{{a/../b}}', '1:3 "a/.." is not a name.'],
   ['an open comment', 'x {{!-- y }} z', '1:3 A comment is never closed. (Close it with --}}.)'],
