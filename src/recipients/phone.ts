@@ -297,7 +297,7 @@ function askLibrary(text: string, country: CountryCode | null): Address | Addres
 /**
  * In countries whose numbers have many lengths, digits that begin with the country code can be two numbers: in DE,
  * 4915123456789 is a mobile number without its `+`, and a landline without its 0. A mobile number of the country, or
- * one of a country that dials no such 0, is nobody else's.
+ * one of a country that dials no such 0, has only one reading.
  */
 function mayLackPlus(text: string, parsed: LibraryNumber): boolean {
   const { nationalNumber, countryCallingCode: code } = parsed;

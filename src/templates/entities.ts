@@ -21,7 +21,7 @@ export function warnOfText(loc: Loc, place: Place): void {
   warnOfForeignTags(loc, place);
 }
 
-/** What git leaves where two branches changed the same lines. */
+/** Lines that git writes where two branches changed the same text. */
 const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?: .*)?$/gm;
 
 function refuseConflicts(loc: Loc, place: Place): void {

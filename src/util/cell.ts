@@ -103,9 +103,9 @@ export function doubtOf(cell: string): { readonly doubt: Doubt; readonly part: s
 
 /** `=?UTF-8?Q?`, before a text of an email header that ends with `?=` (RFC 2047). */
 const ENCODED_WORD = /=\?[\w-]+\?[bq]\?(?=[^?\s]*\?=)/i;
-/** `\u00e9` of JSON, and `=C3=A9` of quoted-printable. */
+/** A letter as JSON or quoted-printable (RFC 2045) encodes it. */
 const ESCAPED = /\\u[\da-f]{4}|=[CDE][\dA-F]=[89AB][\dA-F]/i;
-/** `=A1`, `=$B$2*C2`, `=VLOOKUP(A2,Sheet2!A:B,2,0)`, `=Sheet2!A1`: its first operand is a cell or a function. */
+/** A formula whose first operand is a cell, a function or a cell of another sheet. */
 const FORMULA =
   /^=\s*[-+(@]?\s*(?:\$?[A-Z]{1,3}\$?\d{1,7}(?![\p{L}\p{N}])|[\p{Lu}][\p{Lu}\d.]+\(|(?:\w+|'[^']+')!\$?[A-Z])/u;
 /** Letters that are not ASCII, in UTF-8, and a blank between letters. */

@@ -228,14 +228,14 @@ function missingFault(error: unknown, path: string, written: string): Diagnostic
         written.slice(0, MAX_SHOWN),
         names.map((name) => parent + name),
       ),
-      ...(/[*]/.test(written) ? { hint: 'Name one file: a "*" stands for itself.' } : {}),
+      ...(/[*]/.test(written) ? { hint: 'Name one file: "*" is not a pattern here.' } : {}),
     };
   } catch {
     return { ...fault, hint: notAPath(written) ?? `The folder "${shown(dirname(written))}" does not exist either.` };
   }
 }
 
-/** What a shell or another program would have made a path of. */
+/** A shell or another program would have replaced a part of it. */
 function notAPath(written: string): string | undefined {
   if (/^\w+:\/\//.test(written)) return 'It must be a file: download it first.';
   if (/^(?:~|\$|%\w+%)/.test(written))
