@@ -342,8 +342,8 @@ export const LISTS = {
     },
   },
   'html-entity': {
-    cause: 'Only email is HTML: on other channels `&amp;` is five characters that people read.',
-    fix: 'Write the character itself.',
+    cause: 'Only email is HTML: on other channels `&amp;` is five characters that people read, and so is `<br>` four.',
+    fix: 'Write the character itself, and a line end for `<br>`. Where the list holds it, export it as plain text.',
     example: { files: template('Hello {{first_name}}, fish &amp; chips are ready.') },
   },
   'foreign-tag': {

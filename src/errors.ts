@@ -116,9 +116,10 @@ export const CODES = {
   'missing-variable': 'The template needs a value that is empty in this row.',
   'render-error': 'The template could not be rendered for this row.',
   'column-is-helper': 'A column has the name of a block helper, so that the template cannot tell them apart.',
-  'html-entity': 'The template of a text channel holds an HTML entity, which would be sent literally.',
+  'html-entity':
+    'A text that is not HTML, or a value of the list, holds an HTML entity or tag, which would be sent literally.',
   'foreign-tag':
-    'The template holds a column in the brackets of another tool, such as `{name}`, or a value of a provider file (`{secret.token}`), which would be sent literally.',
+    'The template or a value of the list holds a column in the brackets of another tool, such as `{name}`, or a value of a provider file (`{secret.token}`), which would be sent literally.',
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unmet-comparison':
     'A template, a variant or `recipients.where` compares a column with a value that no recipient has.',

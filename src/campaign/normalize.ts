@@ -112,7 +112,8 @@ function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, repo
   if (own === undefined) {
     if (!isExcused('/recipients')) report('', 'missing-key', '"recipients" is missing.', hint);
   } else if (own !== null && typeof own === 'object' && !Array.isArray(own)) {
-    const isMissing = merged.own('/recipients/csv') === undefined && !isExcused('/recipients/csv');
+    const places = ['csv', 'list', 'contacts'].map((key) => `/recipients/${key}`);
+    const isMissing = places.every((place) => merged.own(place) === undefined && !isExcused(place));
     if (isMissing) report('/recipients', 'missing-key', '"recipients.csv" is missing.', hint);
   }
 }

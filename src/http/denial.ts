@@ -45,9 +45,10 @@ export function statementsOf(document: unknown, options: ReadingOptions): Statem
     if (document.length === 0) note(found, { at: '', value: document, kind: 'other' });
     else if (options.skip?.has(document) !== true) readList(document, '', 0, options, found);
   } else if (typeof document === 'object' && document !== null) readObject(document, '', 0, options, found);
-  else if (typeof document === 'string' || typeof document === 'boolean') {
-    const said = judge(document, 'type', options);
-    if (document === false || said === 'refused' || said === 'no') {
+  else {
+    const said = typeof document === 'string' ? judge(document.slice(0, MAX_TEXT), 'text', options) : null;
+    const isNo = document === false || (typeof document === 'number' && document < 0);
+    if (isNo || said === 'refused' || said === 'no') {
       note(found, { at: '', value: document, kind: said === 'refused' ? 'recipient' : 'other' });
     }
   }
@@ -97,9 +98,9 @@ const MAX_TEXT = 200;
 const MAX_DEPTH = 4;
 
 function readObject(object: object, path: string, depth: number, options: ReadingOptions, found: Statements): void {
-  const keys = Object.keys(object);
-  for (const key of keys) {
-    const value: unknown = (object as Readonly<Record<string, unknown>>)[key];
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(object);
+  const isAlone = entries.filter(([, value]) => value !== null && value !== '').length === 1;
+  for (const [key, value] of entries) {
     const names = namesOf(key);
     const at = `${path}/${key}`;
     if (typeof value !== 'object' || value === null) {
@@ -108,10 +109,10 @@ function readObject(object: object, path: string, depth: number, options: Readin
       continue;
     }
     if (options.skip?.has(value) === true) continue;
-    if (Array.isArray(value)) readArray(value, names, at, depth, options, found, keys.length === 1);
+    if (Array.isArray(value)) readArray(value, names, at, depth, options, found, isAlone);
     else if (names.field === 'error') noteError(value, at, options, found);
     else if (names.field === 'status' && !names.envelope) noteStatus(value, at, options, found);
-    else if (names.field === 'status' || names.envelope || keys.length === 1) {
+    else if (names.field === 'status' || names.envelope || isAlone) {
       if (depth < MAX_DEPTH) readObject(value, at, depth + 1, options, found);
     } else if (!names.repeated) noteFlags(value, at, found);
   }

@@ -85,8 +85,8 @@ export interface Ledger extends SuppressionStore, UnreachableStore {
   runsOf(of: CampaignPlace): RunRecord[];
   /** The last one of the campaign that was begun before this one; null: it is the first. Tests do not count. */
   runBefore(run: RunRecord): RunRecord | null;
-  /** By the id that people see, or every run of the campaigns last sent under a name; oldest first. */
-  runById(idOrName: string): RunRecord[];
+  /** By the id that people see, as `name@occurrence`, or all of the campaigns last sent under a name; oldest first. */
+  runById(named: string): RunRecord[];
   /** The one that was started last first. */
   campaigns(): readonly KnownCampaign[];
   /**

@@ -93,7 +93,8 @@ export function runStore(connection: Connection) {
       const row = earlier.all(environment, campaign, number).find(([, occurrence]) => !isTest(String(occurrence)));
       return row === undefined ? null : record(Number(row[0]));
     },
-    runById: (idOrName) => runs().filter((run) => run.id === idOrName || run.name === idOrName),
+    runById: (named) =>
+      runs().filter(({ id, name, occurrence }) => [id, name, `${name}@${occurrence}`].includes(named)),
     scheduleOf({ environment, campaign }) {
       const row = getSchedule.get(environment, campaign);
       return row === undefined ? null : { schedule: String(row[0]), seenMs: Number(row[1]) };

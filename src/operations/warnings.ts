@@ -30,9 +30,14 @@ export function unassignedOptOut(
   country: string | null,
   at: { readonly file: string; readonly line?: number },
 ): Diagnostic {
+  if (sender === '') {
+    const message = 'An event that seems to be an opt-out names no sender that handbill can read.';
+    const hint =
+      'No recipient is suppressed for it: find out who wrote, and add the address with `handbill suppress add`. `webhook.fields` and `webhook.optOut` of the environment in handbill.yaml say how such events are read.';
+    return problem('unassigned-opt-out', message, { at, hint });
+  }
   const isEmail = sender.includes('@') && !isChatId(sender);
-  const found =
-    sender === '' ? { problem: 'is empty' } : createAddressReader(isEmail ? 'email' : 'msisdn', country)(sender);
+  const found = createAddressReader(isEmail ? 'email' : 'msisdn', country)(sender);
   const why = 'problem' in found ? found : { problem: 'is no address' };
   const own = (why.hint ?? '').replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml');
   const hint = `${own}${own === '' ? '' : ' '}No recipient is suppressed for it: find out who wrote, and add the address with \`handbill suppress add\`.`;

@@ -74,4 +74,5 @@ const HINTS: Readonly<Partial<Record<Doubt, string>>> = {
   scientific: 'Give the column the format "Text" in the spreadsheet, and enter the values again.',
   'like-error': 'If a formula made it, correct the list. A text that a person wrote may stay.',
   encoded: 'Export the list again as plain text, or correct it.',
+  formula: 'Save the list from the spreadsheet program, which writes results, or correct it.',
 };

@@ -7,8 +7,6 @@ interface Shown extends Pick<Campaign, 'partials' | 'locale' | 'timeZone'> {
 }
 
 const LONGEST = 200;
-/** Columns in a hint: a list may have hundreds. */
-const MOST_NAMED = 10;
 
 /** `recipients.display`, else the columns that usually hold a name. Null: there are none, or an error prevents it. */
 export function compileDisplay({ recipients, partials, locale, timeZone }: Shown, columns: readonly string[]) {
@@ -16,12 +14,7 @@ export function compileDisplay({ recipients, partials, locale, timeZone }: Shown
   if (source === null) return { display: null, diagnostics: [] };
   const { template, diagnostics } = compileTemplate(source, { columns, partials, escape: 'none', locale, timeZone });
   if (template === null) {
-    const hint = `The columns are ${columns.slice(0, MOST_NAMED).join(', ')}${columns.length > MOST_NAMED ? ', ...' : ''}.`;
-    const named = (one: Diagnostic) => ({
-      ...one,
-      message: `recipients.display: ${one.message}`,
-      hint: one.hint ?? hint,
-    });
+    const named = (one: Diagnostic) => ({ ...one, message: `recipients.display: ${one.message}` });
     return { display: null, diagnostics: diagnostics.map((one) => (one.code === 'unknown-name' ? named(one) : one)) };
   }
   const valuesOf = createValues(columns, template.columns);

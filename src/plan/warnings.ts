@@ -15,7 +15,7 @@ import { doubtAboutEmail } from '../recipients/email.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
 import { show } from '../recipients/show.ts';
 import { columnTag } from '../templates/compile.ts';
-import { entityIn } from '../templates/entities.ts';
+import { entityIn, placeholderIn } from '../templates/entities.ts';
 import { eq } from '../templates/helpers/compare.ts';
 import type { LinkPart } from '../templates/links.ts';
 import { compared, yamlName } from '../util/cell.ts';
@@ -118,11 +118,18 @@ export function createComparisonCheck({
       }
       for (const index of compiled.used) {
         if (entities.has(index)) continue;
-        const found = entityIn(decision.recipient.values[index] ?? '');
-        if (found === null) continue;
-        const said = `The column "${columns[index] ?? ''}" holds "${found.text}", which would be sent literally.`;
-        const hint = `${found.hint} A web system may have exported the list with HTML entities.`;
-        entities.set(index, warning('html-entity', said, { at: { file, line: decision.line }, hint }));
+        const value = decision.recipient.values[index] ?? '';
+        const placeholder = placeholderIn(value);
+        const found = entityIn(value);
+        const text = placeholder ?? found?.text;
+        if (text === undefined) continue;
+        const said = `The column "${columns[index] ?? ''}" holds "${text}", which would be sent literally.`;
+        const hint =
+          placeholder === null
+            ? `${found?.hint} A web system may have exported the list as HTML.`
+            : 'The program that wrote the list did not fill it in: export the list again, or correct it.';
+        const code = placeholder === null ? 'html-entity' : 'foreign-tag';
+        entities.set(index, warning(code, said, { at: { file, line: decision.line }, hint }));
       }
       if (open.length === 0) return;
       const { values } = decision.recipient;

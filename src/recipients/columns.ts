@@ -10,14 +10,11 @@ import {
   plainDecimal,
   trimBlanks,
 } from '../util/cell.ts';
-import { maskText } from '../util/redact.ts';
-import { didYouMean } from '../util/suggest.ts';
+import { allOf, didYouMean } from '../util/suggest.ts';
 import { type CellFormat, DAY_MS, dateHint, type Moment, readDateFormat, readMoment } from '../util/time.ts';
 import { ADDRESS_WORDS } from './address.ts';
 import { laterHeaderHint } from './refusals.ts';
 import { shorten, show } from './show.ts';
-
-const MOST_NAMES = 20;
 
 type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'> & Partial<Pick<ListSpec, 'each'>>;
 
@@ -80,10 +77,7 @@ function find(columns: readonly string[], name: string): number {
 }
 
 export function listed(columns: readonly string[]): string {
-  // Without a header, the first line is a recipient, so names are masked.
-  const names = columns.slice(0, MOST_NAMES).map(maskText).join(', ');
-  const more = columns.length > MOST_NAMES ? ` and ${columns.length - MOST_NAMES} more` : '';
-  return `Its columns: ${names}${more}.`;
+  return allOf('Its columns', columns);
 }
 
 export interface TypedColumn {

@@ -230,9 +230,11 @@ function readAbroad(text: string, home: Home | null): Address | AddressProblem {
   const where = home === null ? 'some countries dial' : `${home.country} may dial`;
   return {
     problem: `can be read in two ways: "00" may mean "+", or begin a prefix that ${where} for calls abroad`,
-    hint: 'Write it with "+" and the country code.',
+    hint: WITH_PLUS,
   };
 }
+
+const WITH_PLUS = 'Write it with "+" and the country code.';
 
 function readTidy(text: string, home: Home | null): Address | AddressProblem {
   const compact = SPACED.test(text) ? text.replace(NOT_DIGITS, '') : text;
@@ -271,8 +273,25 @@ function askLibrary(text: string, country: CountryCode | null): Address | Addres
   const isShortCode = !text.startsWith('+') && parsed.nationalNumber.length < MIN_NATIONAL_DIGITS && !parsed.isValid();
   const isTooLong = parsed.number.length - 1 > MAX_DIGITS;
   if (parsed.ext !== undefined || isShortCode || isTooLong || !parsed.isPossible()) return explainParsed(parsed, text);
+  if (mayLackPlus(text, parsed)) {
+    const problem = `can be read in two ways: its first digits may be the country code ${parsed.countryCallingCode}, or not`;
+    return { problem, hint: WITH_PLUS };
+  }
   const main = plansOf(Number(parsed.countryCallingCode))?.[0].country ?? null;
   return { to: parsed.number, country: parsed.country ?? main, assigned: parsed.isValid() };
+}
+
+/**
+ * In countries whose numbers have many lengths, digits that begin with the country code can be two numbers: in DE,
+ * 4915123456789 is a mobile number without its `+`, and a landline without its 0. A mobile number of the country, or
+ * one of a country that dials no such 0, has only one reading.
+ */
+function mayLackPlus(text: string, parsed: LibraryNumber): boolean {
+  const { nationalNumber, countryCallingCode: code } = parsed;
+  if (text.startsWith('+') || !nationalNumber.startsWith(code)) return false;
+  if (text.replace(/\D/g, '') !== nationalNumber || readInternational(`+${nationalNumber}`)?.assigned !== true)
+    return false;
+  return !parsed.isValid() || (parsed.getType() !== 'MOBILE' && plansOf(Number(code))?.[0].nationalPrefix !== null);
 }
 
 /** Loaded on demand: its 93 modules take 60 ms, and plans made from its metadata (below) read plain digits. */

@@ -204,15 +204,27 @@ const LOST_BEFORE = /[?\p{Cc}]/u;
 
 const EXPORT_AGAIN = 'Export the list again, as UTF-8: messages would show these characters.';
 
-const MAGIC: readonly (readonly [string, readonly number[]])[] = [
-  ['an Excel workbook or another zip archive', [0x50, 0x4b, 0x03, 0x04]],
-  ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
-  ['compressed with gzip', [0x1f, 0x8b]],
+/** Beginnings of other files, in small letters. Web systems name an HTML table `.xls`. */
+const OTHER_FILES: readonly (readonly [what: string, ...starts: readonly string[]])[] = [
+  ['an Excel workbook or another zip archive', 'pk\u0003\u0004'],
+  ['an Excel workbook', '\u00d0\u00cf\u0011\u00e0'],
+  ['compressed with gzip', '\u001f\u008b'],
+  ['a PDF', '%pdf-'],
+  ['HTML', '<!doctype html', '<html', '<table', '<meta'],
+  ['XML', '<?xml'],
+  ['JSON', '{"', '[{', '[['],
+  ['an SQLite database', 'sqlite format 3'],
+  ['a pointer of Git LFS', 'version https://git-lfs'],
 ];
 
 export function notText(file: string, bytes: Uint8Array): Diagnostic | null {
-  const found = MAGIC.find(([, magic]) => magic.every((byte, i) => bytes[i] === byte));
-  if (found === undefined) return null;
-  const hint = 'Save the list as "CSV UTF-8" and name that file.';
-  return problem('invalid-encoding', `The list ${file} is not CSV, but ${found[0]}.`, { at: { file }, hint });
+  const start = Buffer.from(bytes.subarray(0, 100))
+    .toString('latin1')
+    .replace(/^\u00ef\u00bb\u00bf/, '');
+  const text = start.trimStart().toLowerCase();
+  const [what] = OTHER_FILES.find(([, ...starts]) => starts.some((one) => text.startsWith(one))) ?? [];
+  if (what === undefined) return null;
+  const isPointer = what === 'a pointer of Git LFS';
+  const hint = isPointer ? 'Fetch the file: git lfs pull.' : 'Save the list as "CSV UTF-8" and name that file.';
+  return problem('invalid-encoding', `The list ${file} is not CSV, but ${what}.`, { at: { file }, hint });
 }

@@ -141,11 +141,7 @@ function applyOutcomes(
  * Sends the fallback that a report causes. Until it is claimed, the accepted message of the previous channel step stays
  * the outcome of the recipient, and the fallback has no row: nothing is recorded about it.
  */
-async function deliverReported(
-  task: SendTask,
-  byReport: readonly SentMessage[],
-  context: SendContext,
-): Promise<void> {
+async function deliverReported(task: SendTask, byReport: readonly SentMessage[], context: SendContext): Promise<void> {
   const about = { line: task.decision.line };
   const first = context.expand.one(task.decision, task.message);
   if (isOutside(first, context)) return;

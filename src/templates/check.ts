@@ -1,4 +1,4 @@
-import { didYouMean } from '../util/suggest.ts';
+import { allOf, didYouMean } from '../util/suggest.ts';
 import {
   type BlockStatement,
   block,
@@ -168,6 +168,9 @@ function noSuchBlock(name: string, statement: BlockStatement, place: Place): voi
 
 const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
 
+const NO_PARTIALS =
+  'A partial is a file such as footer.hbs, beside the campaign or in the folder `partials` of the project.';
+
 /** Inserts the given values for their names. Each name is checked here, so rendering a row finds no fault. */
 function checkPartial(statement: PartialStatement, place: Place): Statements {
   const name = nameOf(statement, place);
@@ -175,8 +178,10 @@ function checkPartial(statement: PartialStatement, place: Place): Statements {
   if (name === null) return [];
   const source = place.state.partials.get(name);
   if (source === undefined) {
-    const { hint } = didYouMean(name, place.state.partials.keys());
-    reportAt(place, statement.name.loc, 'unknown-partial', `No partial is called "${name}".`, hint);
+    const known = [...place.state.partials.keys()];
+    const hint = known.length === 0 ? NO_PARTIALS : allOf('The partials', known);
+    const near = didYouMean(name, known).hint;
+    reportAt(place, statement.name.loc, 'unknown-partial', `No partial is called "${name}".`, near ?? hint);
     return [];
   }
   if (place.within.includes(name)) {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { warning } from '../errors.ts';
+import { problem, warning } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 import type { Loc } from './ast.ts';
 import { columnTag } from './names.ts';
@@ -10,12 +10,29 @@ import { type Place, report } from './state.ts';
 const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode') as typeof import('entities/decode'));
 
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
+/** Tags of HTML that format a text. `<3`, `<name>` and `<b` are none, nor is `<p>` between tags of spoken text (SSML). */
+const TAG = /<\/?(?:br|b|i|u|p|a|em|strong|span|div|font|ul|ol|li|h[1-6])(?:\s[^<>]{0,500})?\/?>/gi;
 /** Characters that a hint cannot show: controls, and the replacement character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
 export function warnOfText(loc: Loc, place: Place): void {
+  refuseConflicts(loc, place);
   warnOfEntities(loc, place);
   warnOfForeignTags(loc, place);
+}
+
+/** Lines that git writes where two branches changed the same text. */
+const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?: .*)?$/gm;
+
+function refuseConflicts(loc: Loc, place: Place): void {
+  for (const { index, 0: mark } of slice(place.located, loc).matchAll(CONFLICT)) {
+    const found = locOf(place.located, offsetOf(place.located, loc.start) + index, mark.length);
+    const message = `"${mark.trimEnd()}" is the mark of a merge conflict.`;
+    report(
+      place,
+      problem('template-syntax', message, { ...at(place.located, found), hint: 'Keep one of the two texts.' }),
+    );
+  }
 }
 
 function warnOfEntities(loc: Loc, place: Place): void {
@@ -29,6 +46,9 @@ function warnOfEntities(loc: Loc, place: Place): void {
 type Entity = { readonly index: number; readonly text: string; readonly hint: string };
 
 function* entitiesIn(text: string): Generator<Entity> {
+  for (const { index, 0: written } of text.includes('<speak') ? [] : text.matchAll(TAG)) {
+    yield { index, text: written, hint: /^<(?:br|\/p)\b/i.test(written) ? 'Write a line end.' : 'Remove the tag.' };
+  }
   for (const { index, 0: written } of text.matchAll(ENTITY)) {
     const character = decoder().decodeHTMLStrict(written);
     if (character === written) continue; // A name that HTML does not know.
@@ -37,9 +57,15 @@ function* entitiesIn(text: string): Generator<Entity> {
   }
 }
 
-/** Such as `&ccedil;`; null: there is none. */
+/** Such as `&ccedil;` or `<br>`; null: there is none. */
 export function entityIn(value: string): Entity | null {
-  return value.includes('&') ? (entitiesIn(value).next().value ?? null) : null;
+  return value.includes('&') || value.includes('<') ? (entitiesIn(value).next().value ?? null) : null;
+}
+
+/** Such as `*|FNAME|*` or `{{name}}` in a value, which the program that wrote it did not fill in; null: there is none. */
+export function placeholderIn(value: string): string | null {
+  if (!/[{%|[\]}]/.test(value)) return null;
+  return /\{\{[^{}\r\n]{1,100}\}\}/.exec(value)?.[0] ?? value.match(CERTAIN)?.[0] ?? null;
 }
 
 /** `{name}`, `${name}`, `%name%`, `[name]`, `«name»`, `#name#`, `$name`, `{name|there}`. Two braces are handbill's own, escaped. */
@@ -57,7 +83,7 @@ const CERTAIN = new RegExp(
   [
     String.raw`\*\|(?<merge>[^|\r\n]{1,100})\|\*|<%=?(?<embedded>[^%\r\n]{1,100})%>|\{%(?<logic>[^%\r\n]{1,100})%\}`,
     String.raw`%%(?<percent>\w[\w .-]{0,50})%%|%recipient\.(?<recipient>[\w.]{1,50})%|\[\[(?<square>\w[\w .-]{0,50})\]\]`,
-    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}`,
+    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}|\uff5b{1,3}(?<wide>[^\uff5b\uff5d\r\n]{1,100})\uff5d{1,3}`,
   ].join('|'),
   'gi',
 );

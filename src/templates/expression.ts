@@ -1,4 +1,4 @@
-import { didYouMean } from '../util/suggest.ts';
+import { allOf, didYouMean } from '../util/suggest.ts';
 import {
   type Call,
   callOf,
@@ -91,7 +91,7 @@ function noSuchHelper(name: string | null, call: Call, place: Place): null {
   const isColumn = place.state.columns.has(written) || place.scope.has(written);
   const hint = isColumn
     ? `"${written}" is a column, and takes no values.`
-    : didYouMean(written, SIGNATURES.keys()).hint;
+    : (didYouMean(written, SIGNATURES.keys()).hint ?? allOf('The helpers', [...SIGNATURES.keys()]));
   return reportAt(place, loc, 'unknown-helper', `No helper is called "${written}".`, hint);
 }
 

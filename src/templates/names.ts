@@ -1,5 +1,5 @@
 import { compared } from '../util/cell.ts';
-import { didYouMean } from '../util/suggest.ts';
+import { allOf, didYouMean } from '../util/suggest.ts';
 import { columnPath, type Expression, type Loc, type OutExpression, type PathExpression } from './ast.ts';
 import { OWN_HELPERS } from './helpers/helpers.ts';
 import { slice, span } from './position.ts';
@@ -66,7 +66,7 @@ function dotted(path: PathExpression, place: Place): null {
   const message = `No column is called "${path.original}".`;
   const hint = isKnown(first, place)
     ? `"${first}" is a column, and a column has no parts.`
-    : didYouMean(path.original, namesAt(place)).hint;
+    : (didYouMean(path.original, namesAt(place)).hint ?? allColumns(place));
   return reportAt(place, path.loc, 'unknown-name', message, hint);
 }
 
@@ -81,7 +81,11 @@ function unknownHint(name: string, place: Place): string | undefined {
   if (near !== undefined) return near;
   const partial = place.within.at(-1);
   if (partial !== undefined) return `Give it where the partial is included: {{> ${partial} ${columnName(name)}=...}}.`;
-  return undefined;
+  return allColumns(place);
+}
+
+function allColumns({ state: { columns } }: Place): string | undefined {
+  return columns.size === 0 ? undefined : allOf('The columns', [...columns]);
 }
 
 /** `{{First Name}}` reads as a helper `First` with an argument. Reports it if there is a column of that name. */

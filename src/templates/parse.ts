@@ -70,9 +70,15 @@ function fromParser(located: Located, thrown: string): Finding {
     fromToken(located, /got '(\w+)'/.exec(thrown)?.[1] ?? '', offset, thrown) ?? {
       message: `${shown(token.text)} is not allowed here.`,
       loc: token.loc,
+      hint: HINTS[token.text.trim()],
     }
   );
 }
+
+const HINTS: Readonly<Record<string, string>> = {
+  '=': 'To compare, write {{#if (eq plan "gold")}}.',
+  '/': 'Write {{/if}}, without a blank before the "/".',
+};
 
 function unclosedTag(located: Located, offset: number): Finding | null {
   const { text } = located.source;

@@ -53,7 +53,7 @@ export function compared(text: string): string {
 
 export type Damage = 'error-value' | 'no-value' | 'scientific';
 /** A cell that a person may have written so: it is a value, with a warning where a message shows it. */
-export type Doubt = Damage | 'like-error' | 'encoded';
+export type Doubt = Damage | 'like-error' | 'encoded' | 'formula';
 
 /** The cell and what it is, for a message: none of these words is personal. */
 export function damageText(cell: string, damage: Doubt): string {
@@ -63,7 +63,8 @@ export function damageText(cell: string, damage: Doubt): string {
 export const DAMAGE_WORDS: Readonly<Record<Doubt, string>> = {
   'error-value': 'an error value of a spreadsheet',
   'like-error': 'which may be an error value of a spreadsheet',
-  encoded: 'text that is still encoded for a link or an email',
+  encoded: 'text that is still encoded for a link, an email or a program',
+  formula: 'a formula of a spreadsheet and not its result',
   'no-value': 'a word for no value',
   scientific: 'a number in scientific notation whose last digits a spreadsheet dropped',
 };
@@ -89,14 +90,21 @@ export function damageOf(cell: string): Damage | null {
 export function doubtOf(cell: string): { readonly doubt: Doubt; readonly part: string } | null {
   const damage = damageOf(cell);
   if (damage !== null) return { doubt: damage, part: cell };
-  if (!/[#%?]/.test(cell)) return null;
+  if (!/[#%?=\\]/.test(cell)) return null;
+  if (FORMULA.test(compared(cell))) return { doubt: 'formula', part: cell };
   if (SIGNED.test(compared(cell))) return { doubt: 'like-error', part: cell };
-  const part = ENCODED_WORD.exec(cell)?.[0] ?? (/[/&=@]/.test(cell) ? null : PERCENT_ENCODED.exec(cell)?.[0]);
+  const written = ENCODED_WORD.exec(cell)?.[0] ?? ESCAPED.exec(cell)?.[0];
+  const part = written ?? (/[/&=@]/.test(cell) ? null : PERCENT_ENCODED.exec(cell)?.[0]);
   return part ? { doubt: 'encoded', part } : null;
 }
 
 /** `=?UTF-8?Q?`, before a text of an email header that ends with `?=` (RFC 2047). */
 const ENCODED_WORD = /=\?[\w-]+\?[bq]\?(?=[^?\s]*\?=)/i;
+/** A letter as JSON or quoted-printable (RFC 2045) encodes it. */
+const ESCAPED = /\\u[\da-f]{4}|=[CDE][\dA-F]=[89AB][\dA-F]/i;
+/** A formula whose first operand is a cell, a function or a cell of another sheet. */
+const FORMULA =
+  /^=\s*[-+(@]?\s*(?:\$?[A-Z]{1,3}\$?\d{1,7}(?![\p{L}\p{N}])|[\p{Lu}][\p{Lu}\d.]+\(|(?:\w+|'[^']+')!\$?[A-Z])/u;
 /** Letters that are not ASCII, in UTF-8, and a blank between letters. */
 const PERCENT_ENCODED = /%[c-f][\da-f](?:%[89ab][\da-f])+|(?<=\p{L})%20(?=\p{L})/iu;
 

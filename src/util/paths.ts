@@ -234,10 +234,19 @@ function missingFault(error: unknown, path: string, written: string): Diagnostic
         written.slice(0, MAX_SHOWN),
         names.map((name) => parent + name),
       ),
+      ...(/[*]/.test(written) ? { hint: 'Name one file: "*" is not a pattern here.' } : {}),
     };
   } catch {
-    return { ...fault, hint: `The folder "${shown(dirname(written))}" does not exist either.` };
+    return { ...fault, hint: notAPath(written) ?? `The folder "${shown(dirname(written))}" does not exist either.` };
   }
+}
+
+/** A shell or another program would have replaced a part of it. */
+function notAPath(written: string): string | undefined {
+  if (/^\w+:\/\//.test(written)) return 'It must be a file: download it first.';
+  if (/^(?:~|\$|%\w+%)/.test(written))
+    return `"${/^(?:~|\$\w*|%\w+%)/.exec(written)?.[0]}" is not replaced here: write the path itself.`;
+  return undefined;
 }
 
 function systemFault(error: unknown, written: string): Diagnostic {

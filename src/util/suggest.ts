@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { codePointOf } from './escape.ts';
+import { maskText } from './redact.ts';
 
 /** At most a third of the letters may differ, whatever the case. Null: none is near, or the word is a candidate. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
@@ -43,6 +44,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): { hint?:
   if (meant.length === 0) return {};
   return { hint: `Did you mean ${meant.map((one) => `"${one}"`).join(' or ')}?${oddCharacter(word, meant[0] ?? '')}` };
 }
+
+/** `Its columns: a, b.` Without a header, the first line of a list is a recipient, so names are masked. */
+export function allOf(what: string, names: readonly string[]): string {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `${what}: ${names.slice(0, MOST_NAMES).map(maskText).join(', ')}${more}.`;
+}
+
+const MOST_NAMES = 20;
 
 /** Names a character that only looks like one of the other word; nothing where both words are in another script. */
 function oddCharacter(...words: readonly [word: string, meant: string]): string {

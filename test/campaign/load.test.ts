@@ -557,6 +557,21 @@ describe('everything that is wrong', () => {
     ]);
   });
 
+  it.each([
+    ['{ list: ["+447400123456"] }', 'wrong-type', /msisdn: "\+447700900123"/],
+    ['["+447400123456"]', 'wrong-type', /msisdn: "\+447700900123"/],
+    ['{ list: people.csv }', 'wrong-type', /list: \[\{ msisdn/],
+    ['{ list: [] }', 'invalid-value', /at least one/],
+    ['{ path: people.csv }', 'unknown-key', /called "csv" here/],
+  ])('is said of %s once, with what to write', async (list, code, hint) => {
+    await using folder = await folderWith(
+      hello('', `name: hello\nchannel: sms\ntemplate: hello.hbs\nrecipients: ${list}\n`),
+    );
+    const { diagnostics } = await folder.read('hello');
+    expect(diagnostics.map((d) => d.code)).toEqual([code]);
+    expect(diagnostics[0]?.hint).toMatch(hint);
+  });
+
   it('may come from the defaults, and then points there', async () => {
     await using folder = await folderWith({ ...hello(), 'handbill.yaml': 'defaults:\n  timeZone: Europe/Londn\n' });
     expect((await folder.read('hello')).diagnostics).toMatchObject([

@@ -95,6 +95,21 @@ test('a report of an opt-out counts the same', async () => {
   expect([status, err]).toEqual([2, expect.stringContaining('unassigned-opt-out')]);
 });
 
+test.each([
+  { event: 'unsubscribe', email: 'a@example.com' },
+  { event: 'spamreport', email: 'a@example.com' },
+  { notificationType: 'Complaint', complaint: { complainedRecipients: [{ emailAddress: 'a@example.com' }] } },
+  { msys: { unsubscribe_event: { type: 'list_unsubscribe', rcpt_to: 'a@example.com' } } },
+])('an event that is not understood and seems to be an opt-out is an error: %j', async (event) => {
+  const known = { messageId: 'x', status: 'delivered', to: NUMBER };
+  const other = { event: 'open', email: 'a@example.com', headers: 'list-unsubscribe' };
+  const lines = [known, event, other].map((one) => JSON.stringify(one)).join('\n');
+  const root = await givenProject('events.jsonl', `${lines}\n`);
+  const { status, err } = await handbillHere(root, ['listen', '--from', 'events.jsonl']);
+  expect([status, err.match(/error\[unassigned-opt-out\]/g)?.length]).toEqual([2, 1]);
+  expect(err).toMatch(/names no sender[\s\S]*events\.jsonl:2[\s\S]*suppress add[\s\S]*webhook\.optOut/);
+});
+
 test('a STOP that answers a known message suppresses its recipient, whatever its sender is', async () => {
   const root = await givenProject('replies.csv', '');
   await handbillHere(root, ['send', 'c.yaml', '--quiet']);

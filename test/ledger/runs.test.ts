@@ -112,6 +112,9 @@ describe('finding', () => {
     expect(ledger.runById('hello')).toEqual(runs);
     expect(ledger.runById(runs[1]?.id ?? '')).toEqual([runs[1]]);
     expect(ledger.runById('other')).toEqual([]);
+    const { name, occurrence } = runs[1] ?? {};
+    expect(ledger.runById(`${name}@${occurrence}`)).toEqual([runs[1]]);
+    expect(ledger.runById(`${name}@never`)).toEqual([]);
     const other = ledger.beginLoad({ ...HELLO, environment: 'staging' }, { channel: 'sms', nowMs: NOON });
     ledger.finishLoad(other, { inputs: [], identityHash: '', nowMs: NOON });
     ledger.beginLoad({ ...HELLO, occurrence: 'loading' }, { channel: 'sms', nowMs: NOON });

@@ -34,7 +34,7 @@ describe('the label of a recipient', () => {
 });
 
 it.each([
-  ['{{nosuch}}', 'The columns are msisdn, name.'],
+  ['{{nosuch}}', 'The columns: msisdn, name.'],
   ['{{nmae}}', 'Did you mean "name"?'],
 ])('the unknown column of the display %s is named with its setting, and the hint says %s', (text, hint) => {
   const display = { text, file: 'campaign.yaml', line: 1, column: 1 };

@@ -87,6 +87,11 @@ test.each([
   ['O&#39;Brien', true],
   ['Tom &amp; Co', true],
   ['&#x1F600;', true],
+  ['Main St<br>London', true],
+  ['<b>Bo</b>', true],
+  ['I <3 you', false],
+  ['a<b', false],
+  ['<Bo>', false],
   ['AT&T', false],
   ['R&D; no', false],
   ['a & b; c', false],
@@ -95,6 +100,51 @@ test.each([
   expect(said.includes('warning[html-entity]')).toBe(isFound);
   if (isFound) expect(said).toContain('p.csv:2');
 });
+
+test.each([
+  ['{{first_name}}', true],
+  ['*|FNAME|*', true],
+  ['%%FirstName%%', true],
+  ['#{user.name}', true],
+  ['{Bo}', false],
+  ['100% [sure]', false],
+])('placeholders of another program in %j: %s', async (value, isFound) => {
+  const said = await previewed(sms('Hi {{name}}'), value);
+  expect(said.includes('warning[foreign-tag]')).toBe(isFound);
+  if (isFound)
+    expect(said).toMatch(/The column "name" holds .* would be sent literally[\s\S]*p\.csv:2[\s\S]*did not fill it in/);
+});
+
+test.each([
+  ['=A1', /a formula of a spreadsheet/],
+  ['=$B$2*C2', /a formula/],
+  ['=VLOOKUP(A2,Sheet2!A:B,2,0)', /a formula/],
+  ["='My sheet'!A1", /a formula/],
+  ['M=C3=BCller', /encoded/],
+  ['Ren\\u00e9e', /encoded/],
+])('%s was never meant for people', async (value, expected) => {
+  expect(await previewed(sms('Hi {{name}}'), value)).toMatch(
+    new RegExp(`warning\\[damaged-value\\].*${expected.source}`),
+  );
+});
+
+test.each(['=)', '= Bo =', 'a=b', 'C:\\users', '=Bo', 'E=mc2'])('%s is left alone', async (value) => {
+  expect(await previewed(sms('Hi {{name}}'), value)).not.toContain('damaged-value');
+});
+
+test.each(['Ren\u201ae', 'M\u00b3ller', 'J\u00f7rg', 'Ren\u00dae', 'Mu\u00a4oz', 'Stra\u00d4e'])(
+  '%s was read in a code page of DOS, or the other way round',
+  async (value) => {
+    expect(await previewed(sms('Hi {{name}}'), value)).toContain('warning[wrong-encoding]');
+  },
+);
+
+test.each(['5m\u00b3 a', '\u00b1ten', 'don\u2019t', 'Brand\u2122', 'a\u00f7b', 'McD\u00d3N'])(
+  '%s is right',
+  async (value) => {
+    expect(await previewed(sms('Hi {{name}}'), value)).not.toContain('wrong-encoding');
+  },
+);
 
 test('entities are said once for a column, and not of one that no message uses', async () => {
   using here = createProject({

@@ -1,4 +1,10 @@
-import { type CountryCode, getCountries, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import {
+  type CountryCode,
+  getCountries,
+  getExampleNumber,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
@@ -36,8 +42,20 @@ function oracle(raw: string, country: CountryCode | null) {
   if (parsed === undefined || !parsed.isPossible() || parsed.number.length > 16) return null;
   const assigned = parsed.isValid();
   if (!raw.startsWith('+') && !assigned && parsed.nationalNumber.length < 7) return null;
+  if (lacksPlusOrZero(raw, parsed)) return null;
   const owner = parsed.country ?? mains.get(parsed.countryCallingCode) ?? null;
   return { to: parsed.number, country: owner, assigned };
+}
+
+/** Refused: the library takes the country code for digits of the number, although it is in use as one, too. */
+function lacksPlusOrZero(raw: string, parsed: PhoneNumber): boolean {
+  const code = parsed.countryCallingCode;
+  const bare = raw.replace(/\D/g, '') === parsed.nationalNumber && parsed.nationalNumber.startsWith(code);
+  if (raw.startsWith('+') || !bare || parsePhoneNumberFromString(`+${parsed.nationalNumber}`)?.isValid() !== true)
+    return false;
+  const plan = metadata.countries[mains.get(code) ?? 'GB'];
+  const dialsZero = Boolean(plan?.[5] ?? plan?.[7]);
+  return !parsed.isValid() || (parsed.getType() !== 'MOBILE' && dialsZero);
 }
 
 const readers = new Map<CountryCode | null, AddressReader>();

@@ -136,6 +136,19 @@ const REFUSED: readonly Refused[] = [
     found: ['invalid-encoding -:-'],
     says: /Excel/,
   },
+  ...[
+    ['HTML', '\ufeff\n <TABLE><tr><td>msisdn</td></tr></TABLE>\n'],
+    ['XML', '<?xml version="1.0"?>\n<Workbook/>\n'],
+    ['PDF', '%PDF-1.4\n'],
+    ['JSON', '[{"msisdn":"+447400123456"}]\n'],
+    ['SQLite', 'SQLite format 3\0\n'],
+    ['git lfs pull', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\n'],
+  ].map(([says = '', content = '']) => ({
+    label: `another kind of file: ${says}`,
+    content,
+    found: ['invalid-encoding -:-'],
+    says: new RegExp(says),
+  })),
   { label: 'gzip', content: Buffer.from([0x1f, 0x8b, 8, 0]), found: ['invalid-encoding -:-'], says: /gzip/ },
   {
     label: 'a stray quote far before anything closes it',

@@ -11,9 +11,26 @@ const PARTIALS = {
   ok: '{{name}}',
 };
 
+/** Without the lists of what there is, which are tested by themselves. */
 function found(text: string): string[] {
-  return findings(text, COLUMNS, { partials: PARTIALS });
+  return findings(text, COLUMNS, { partials: PARTIALS }).map((line) =>
+    line.replace(/ \(The (?:columns|helpers|partials): .*\)$/, ''),
+  );
 }
+
+describe('a name that is like no other', () => {
+  it.each([
+    ['of a column', '{{zzz}}', {}, 'No column is called "zzz". (The columns: a, b.)'],
+    ['with parts', '{{zzz.name}}', {}, 'No column is called "zzz.name". (The columns: a, b.)'],
+    ['of a partial', '{{> zzz}}', { partials: { ok: 'x' } }, 'No partial is called "zzz". (The partials: ok.)'],
+    ['of a partial, where there is none', '{{> zzz}}', {}, /a file such as footer\.hbs, beside the campaign/],
+    ['of a helper', '{{zzz a}}', {}, /No helper is called "zzz"\. \(The helpers: .*upper.*\)/],
+  ])('%s: those that there are follow', (_, text, options, expected) => {
+    expect(findings(text, ['a', 'b'], options)).toEqual([
+      expect.stringMatching(typeof expected === 'string' ? expected.replace(/[().*]/g, '\\$&') : expected),
+    ]);
+  });
+});
 
 golden('each mistake is found once, at its place, with what to write', 'templates/check', (text) => {
   const lines = found(text);

@@ -106,6 +106,15 @@ describe('a path in a campaign (S24)', () => {
     });
   });
 
+  it.each([
+    ['https://riverside.example/people.csv', /download it/],
+    ['~/people.csv', /"~" is not replaced/],
+    ['$HOME/people.csv', /"\$HOME" is not replaced/],
+    ['*.csv', /one file/],
+  ])('says why %s is no path', (written, hint) => {
+    expect(findFileInside(root, folder, written)).toMatchObject({ fault: { hint: expect.stringMatching(hint) } });
+  });
+
   it('of a file without read permission', { skip: process.getuid?.() === 0 }, async () => {
     await writeFile(join(folder, 'closed'), '');
     await chmod(join(folder, 'closed'), 0);

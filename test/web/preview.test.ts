@@ -554,3 +554,15 @@ it('without JavaScript: the figures, the charts and the first 20 messages', asyn
   expect(text).toContain('is not a phone number');
   expect(await page.locator('#browse').isVisible()).toBe(false);
 });
+
+it.each([
+  ['recipients: p.csv', /<b>1<\/b>\s+recipient</],
+  ['recipients: p.csv\nsuppressions: p.csv', /<b>0<\/b>\s+of 1 recipient</],
+])('counts one recipient in the singular: %s', async (keys, expected) => {
+  using one = createProject({
+    'c.yaml': `name: c\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\n${keys}\n`,
+    'p.csv': 'msisdn\n+447400123456\n',
+  });
+  await runHere(['preview', 'c.yaml', '--format', 'html', '-o', 'one.html'], { cwd: one.root });
+  expect(readFileSync(one.path('one.html'), 'utf8')).toMatch(expected);
+});

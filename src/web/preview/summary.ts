@@ -43,7 +43,7 @@ function figures(estimate: Estimate, notes: number, warned: number | null, forma
   const counted = (count: number, words: string, tone = '') =>
     count > 0 && html`<span${tone !== '' && html` class="${tone}"`}><b>${number(count)}</b> ${words}</span>\n`;
   const all = [
-    html`<span><b>${number(send)}</b> ${send === rows ? '' : `of ${number(rows)} `}recipients</span>\n`,
+    html`<span><b>${number(send)}</b> ${send === rows ? '' : `of ${number(rows)} `}${rows === 1 ? 'recipient' : 'recipients'}</span>\n`,
     counted(invalid, 'invalid', 'bad'),
     counted(sumOf(skipped), 'skipped'),
     counted(sumOf(deferred), 'later'),
