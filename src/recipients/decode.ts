@@ -157,7 +157,7 @@ const MISREAD = new RegExp(
     '(?<=[A-Za-z])\u0102(?:[^\\0-\\x7f\\p{Lu}\\p{Z}\\p{Pf}\\p{Pi}\\p{Pd}\u2026]|[^\\0-\\x7f](?=\\p{Ll}))',
     '(?<=[A-Za-z])[\u221a\u2248\u00ac\u0192\u251c\u252c][^\\0-\\x7f]',
     // Cyrillic, Greek, Hebrew and Arabic code pages as windows-1252: a whole word of accented letters.
-    '(?<![\\p{L}\\p{N}])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}(?![\\p{L}\\p{N}])',
+    '(?<![\\p{L}\\p{N}])(?![\u00d7\u00f7]{4})[\u00c0-\u00ff]{4,}(?![\\p{L}\\p{N}])',
     // KOI8-R and ISO-8859-5 as windows-1251, and the other way round: small letters and capitals change places.
     '(?<![\\p{L}\\p{M}])(?![\u043c\u0442\u0440]\u0420\u041d\u041a)[\u0430-\u045f][\u0401-\u042f]{2,}(?!\\p{Ll})',
     // The Cyrillic code pages of DOS and of the Macintosh.

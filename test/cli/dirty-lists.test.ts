@@ -163,7 +163,7 @@ describe('encodings', () => {
 
   it('finds UTF-8 that is read in any code page', async () => {
     const found = await preview(rows('René', 'Ада'), 'Hi {{name}}', 'encoding: windows-1251');
-    expect(found.said).toContain('wrong-encoding:2 The list looks like UTF-8, but is read as windows-1251.');
+    expect(found.said.join()).toContain('wrong-encoding:2 The list looks like UTF-8, but is read as windows-1251.');
   });
 });
 
