@@ -106,21 +106,17 @@ const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, a
     AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
   ORDER BY row LIMIT ?5`;
 
-/** Enters what is known of the message of a row. `rest`: the number of the run, the verdict, and the row. */
-export function noting(rest: string): string {
-  return [NOTE, rest].join(', ');
-}
-
-const NOTE = `INSERT INTO resolutions (step, channel, key, attempts, line, address, reason, http_status, error, doubt_at,
+/** Enters what is known of the message of a row. Then follow the number of the run, the verdict, and the row. */
+export const NOTE = `INSERT INTO resolutions (step, channel, key, attempts, line, address, reason, http_status, error, doubt_at,
     run, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)
   SELECT step, recipients.channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at)`;
 
 // Where the list has again an address that got the message, no second message goes there.
-const NOTE_ORDER = noting(`CAST(?1 AS INTEGER), ?2, ?3, 'user', ?4, ?5, CAST(?6 AS INTEGER), posted_from, version
+const NOTE_ORDER = `${NOTE}, CAST(?1 AS INTEGER), ?2, ?3, 'user', ?4, ?5, CAST(?6 AS INTEGER), posted_from, version
   FROM recipients WHERE list = ?7 AND step = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'
     AND (CAST(?2 AS TEXT) <> 'resend' OR resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
       WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
-      AND former.address = recipients.list_address))`);
+      AND former.address = recipients.list_address))`;
 
 // Status and text of the API's answer stay, whatever the resolution says.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
@@ -142,11 +138,11 @@ const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = c
 
 // Only a doubt that a recovery made and no one resolved takes a late answer; `attempts` shows that it is the same
 // attempt (failures.md, J5). A recipient who waits for a second message does not get it then.
-const NOTE_LATE = noting(`runs.number, ?1, ?2, 'late-result', NULL, NULL, CAST(?3 AS INTEGER), NULL, NULL
+const NOTE_LATE = `${NOTE}, runs.number, ?1, ?2, 'late-result', NULL, NULL, CAST(?3 AS INTEGER), NULL, NULL
   FROM recipients JOIN runs ON runs.list = recipients.list
   WHERE recipients.list = ?4 AND step = ?7 AND row = ?5 AND attempts = ?6
     AND ((recipients.state = 'in-doubt' AND reason = 'crash')
-      OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend' AND ?1 = 'accepted'))`);
+      OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend' AND ?1 = 'accepted'))`;
 
 const SETTLE_LATE = `UPDATE recipients SET state = ?, reason = ?, http_status = ?, message_id = ?, error = ?,
     updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND step = ? AND row = ?`;

@@ -1,7 +1,7 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { CountStore } from './counts.ts';
-import { noting } from './doubts.ts';
+import { NOTE } from './doubts.ts';
 import { mismatchOf, REPORTS, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow } from './ledger.ts';
 import { postedFromOf, resendOf } from './reading.ts';
@@ -139,10 +139,10 @@ const OTHER_MESSAGE = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.
       OR r.resolved_by = 'resend')
     AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.step = ? AND r.row = ?) LIMIT 1`;
 
-const NOTE_EVIDENCE = noting(`runs.number, 'accepted', ?1, 'report', NULL, ?2, CAST(?3 AS INTEGER), NULL, NULL
+const NOTE_EVIDENCE = `${NOTE}, runs.number, 'accepted', ?1, 'report', NULL, ?2, CAST(?3 AS INTEGER), NULL, NULL
   FROM recipients JOIN runs ON runs.list = recipients.list
   WHERE recipients.list = ?4 AND step = ?5 AND row = ?6 AND key = ?7 AND attempts = ?8 AND (recipients.state = 'in-doubt'
-    OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`);
+    OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
 
 const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
     updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND step = ? AND row = ?`;

@@ -3,7 +3,7 @@ import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import type { Connection, Value } from './connection.ts';
-import { noting } from './doubts.ts';
+import { NOTE } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { AS_BEFORE, SECOND_REFUSED } from './moves.ts';
 import { postedFromOf } from './reading.ts';
@@ -418,13 +418,12 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR r.number IS NOT NULL)
     AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
-const NOTE_EARLIER =
-  noting(`CAST(?1 AS INTEGER), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER),
+const NOTE_EARLIER = `${NOTE}, CAST(?1 AS INTEGER), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER),
     posted_from, version
   FROM recipients INDEXED BY recipients_changed
   WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
-      AND former.address = recipients.list_address AND former.verdict = 'resend')`);
+      AND former.address = recipients.list_address AND former.verdict = 'resend')`;
 
 const SEND_ONCE_MORE = `UPDATE recipients INDEXED BY recipients_changed SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
     address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,

@@ -323,20 +323,6 @@ test.each([
   expect(networkFileSystem(magic)).toBe(name);
 });
 
-test('SQL is never put together from values (S28)', () => {
-  const folder = new URL('../../src/ledger/', import.meta.url);
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const sources = names.map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
-  expect(sources.length).toBeGreaterThan(10);
-  for (const [name, source] of sources) {
-    for (const literal of source.match(/`[^`]*`/g) ?? []) {
-      if (/\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP)\b/.test(literal)) {
-        expect([name, literal]).not.toEqual([name, expect.stringContaining('${')]);
-      }
-    }
-  }
-});
-
 function rubbishFrom(path: string, offset: number): void {
   const bytes = readFileSync(path);
   bytes.fill(0xa5, Math.floor(offset));

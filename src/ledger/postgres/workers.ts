@@ -229,9 +229,9 @@ const GIVE_BACK = `UPDATE shards SET state = 'open', worker = NULL, offered_at =
 const IF_LOST = `(state = 'taken'
     AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = s.worker AND w.heard_at + w.lease_ms > now_ms()))
   OR (state = 'open' AND ?2 = 1 AND offered_at < now_ms() - ?3::double precision)`;
-const LOST = 'SELECT 1 FROM shards AS s WHERE list = ?1 AND (LOST) LIMIT 1'.replace('LOST', IF_LOST);
-const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at = now_ms() WHERE list = ?1 AND (LOST)
-  RETURNING number, first_row, last_row`.replace('LOST', IF_LOST);
+const LOST = `SELECT 1 FROM shards AS s WHERE list = ?1 AND (${IF_LOST}) LIMIT 1`;
+const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at = now_ms() WHERE list = ?1 AND (${IF_LOST})
+  RETURNING number, first_row, last_row`;
 
 const SUM = `SELECT sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped),
   sum(deferred), sum(first_steps), sum(fell_back), min(opens_at), max(limited_until) FROM shares WHERE list = ?`;
