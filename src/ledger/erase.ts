@@ -1,8 +1,8 @@
 import type { AddressTrace } from '../util/address-trace.ts';
 import type { Connection, Value } from './connection.ts';
-import type { ErasedRows, PurgeStore } from './ledger.ts';
+import type { ErasedRows, EventCounts, PurgeStore } from './ledger.ts';
 import { KEEP_HASH, keepAsWords } from './purge.ts';
-import type { EventCounts, Hasher } from './records.ts';
+import type { Hasher } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
 

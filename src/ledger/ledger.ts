@@ -1,3 +1,4 @@
+import type { Purge } from '../model/result-types.ts';
 import type {
   Allowable,
   ChangedRecipient,
@@ -34,7 +35,6 @@ import type {
   ClaimRules,
   DoubtRow,
   EarlierRow,
-  EventCounts,
   FinishFacts,
   HashEntry,
   Hasher,
@@ -579,6 +579,8 @@ export interface ErasedRows {
   /** Their messages, also to earlier addresses: the delivery result stays as a word. */
   readonly kept: readonly KeptDelivery[];
 }
+
+export type EventCounts = Purge['events'];
 
 /** Evidence from reports: that a request was received, or that a message was not. */
 export interface EvidenceStore {

@@ -1,6 +1,6 @@
 import type { Connection, Statement, Value } from './connection.ts';
-import type { KeptDelivery, PurgeStore } from './ledger.ts';
-import type { EventCounts, Hasher, RunRecord } from './records.ts';
+import type { EventCounts, KeptDelivery, PurgeStore } from './ledger.ts';
+import type { Hasher, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 5000;

@@ -1,4 +1,3 @@
-import type { Purge } from '../model/result-types.ts';
 import type {
   Channel,
   Commit,
@@ -393,9 +392,7 @@ export interface ClaimRules {
   readonly hasher: Hasher | null;
 }
 
-export type EventCounts = Purge['events'];
-
-export interface Recorded extends EventCounts {
+export interface Recorded extends Readonly<Record<'reports' | 'replies' | 'unread', number>> {
   /** Events that the ledger already held. */
   readonly known: number;
   /** Addresses that are suppressed now, and were not before. */

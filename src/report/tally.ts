@@ -63,7 +63,7 @@ export function buildReport(
   const { cameBack = null, campaign = null } = known;
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const { deliveries = [], unmatched = {}, causes = [] } = cameBack ?? {};
-  const { versions = [], changed: _changed, winner, winnerAt: _winnerAt, ...facts } = run;
+  const { versions = [], secondMessages: _second, changed: _changed, winner, winnerAt: _winnerAt, ...facts } = run;
   const [totals, reasons] = [totalsOf(counts), reasonsOf(counts)];
   const { channel, fallbacks = [] } = campaign ?? {};
   const isStepped = fallbacks.length > 0 || steps.some(({ step, fellBack }) => step !== 0 || fellBack);
@@ -87,7 +87,7 @@ export function buildReport(
     ...(causes.length === 0 ? {} : { causes }),
     ...(Object.keys(unmatched).length === 0 ? {} : { unmatchedReports: unmatched }),
     ...(cameBack && given(cameBack, 'replies', 'before', 'fallbacksDue')),
-    ...given(run, 'changed'),
+    ...given(run, 'secondMessages', 'changed'),
     ...(isStepped && { steps: stepTotals(steps, channels) }),
     ...comparedVariants(counts, campaign, deliveries, winner ?? null),
     ...given(run, 'winner', 'winnerAt'),

@@ -109,7 +109,7 @@ describe('every row makes a message that the API takes', () => {
 
   test.each(rows)('$what: has tests', ({ tests }) => {
     expect(tests.length).toBeGreaterThan(0);
-    for (const path of tests) expect(readFileSync(path, 'utf8'), path).toMatch(/^\s*(?:it|test)\b/m);
+    for (const path of tests) expect(readFileSync(path, 'utf8'), path).toMatch(/^\s*(?:it|test|golden)\b/m);
   });
 });
 

@@ -142,6 +142,7 @@ describe('schemas/report.schema.json', () => {
       versions: [1, 2].map(() => ({ since: RUN.startedAt, commits, inputs })),
       ...times,
       changed,
+      secondMessages: { refused: 1, failed: 0 },
       winner: winner as WinnerDecision,
     } as const;
     const built = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
