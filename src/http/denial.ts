@@ -104,8 +104,10 @@ function readObject(object: object, path: string, depth: number, options: Readin
     const names = namesOf(key);
     const at = `${path}/${key}`;
     if (typeof value !== 'object' || value === null) {
-      if (names.field === null) noteFlag(value, names, at, found);
-      else noteScalar(value, names.field, at, options, found);
+      // In a head, beside an id, a code may be one of anything: only a known one counts.
+      const field = names.field === 'code' && HEAD.test(path) ? 'status' : names.field;
+      if (field === null) noteFlag(value, names, at, found);
+      else noteScalar(value, field, at, options, found);
       continue;
     }
     if (options.skip?.has(value) === true) continue;
@@ -114,20 +116,11 @@ function readObject(object: object, path: string, depth: number, options: Readin
     else if (names.field === 'status' && !names.envelope) noteStatus(value, at, options, found);
     else if (names.field === 'status' || names.envelope || isAlone) {
       if (depth < MAX_DEPTH) readObject(value, at, depth + 1, options, found);
-    } else if (!names.repeated) noteFlags(value, at, found);
-  }
-}
-
-/** An object or the entries of a list under an unknown name: only true and false under a name that says no by them. */
-function noteFlags(value: object, at: string, found: Statements): void {
-  for (const [key, inner] of Object.entries(value)) {
-    const place = `${at}/${key}`;
-    if (typeof inner === 'boolean') noteFlag(inner, namesOf(key), place, found);
-    else if (Array.isArray(value) && typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-      noteFlags(inner, place, found);
     }
   }
 }
+
+const HEAD = /\/(?:meta|header)$/i;
 
 function noteFlag(value: unknown, { flag }: ReturnType<typeof namesOf>, at: string, found: Statements): void {
   if (flag === null) return;
@@ -157,7 +150,7 @@ function readArray(
     if (depth < MAX_DEPTH) readList(list, at, depth, options, found);
   } else if (names.field === 'status') {
     for (const [i, one] of list.entries()) noteScalar(one, 'status', `${at}/${i}`, options, found);
-  } else if (!names.repeated) noteFlags(list, at, found);
+  }
 }
 
 function readList(list: readonly unknown[], path: string, depth: number, options: ReadingOptions, found: Statements) {
@@ -295,7 +288,7 @@ function judge(value: unknown, field: Field | 'text', options: ReadingOptions): 
 
 /** Empty values, and values for "no error". */
 const NOTHING: ReadonlySet<string> = new Set(['', 'null', 'nil', 'undefined', 'n/a']);
-const NO_ERROR: ReadonlySet<string> = new Set(['false', 'none']);
+const NO_ERROR: ReadonlySet<string> = new Set(ANSWER_NAMES.noError);
 const ERROR_TYPES: ReadonlySet<string> = new Set(['error', 'errors', 'fail', 'failure', 'fault', 'exception']);
 const URL_LIKE = /^https?:\/\//i;
 
@@ -373,10 +366,8 @@ const LISTS = wordList(ANSWER_NAMES.list);
 const OTHER_LISTS = wordList(ANSWER_NAMES.otherList);
 const ENVELOPES = wordList(ANSWER_NAMES.envelope);
 
-const REPEATED = wordList(ANSWER_NAMES.repeated);
-
-const TRUE: ReadonlySet<string> = new Set(['true', 'yes', 'y', 't', '1']);
-/** Not 0: a name such as `queued` may count. */
+// No numbers: under these names they may be counts.
+const TRUE: ReadonlySet<string> = new Set(['true', 'yes', 'y', 't']);
 const FALSE: ReadonlySet<string> = new Set(['false', 'no', 'n', 'f']);
 const NEVER: ReadonlySet<string> = new Set();
 const WHEN_TRUE = { no: TRUE, yes: NEVER };
@@ -396,7 +387,6 @@ const namesOf = remembering((key) => {
   return {
     field: FIELDS.find(([, list]) => list.has(name))?.[0] ?? null,
     flag: flagOf(name),
-    repeated: REPEATED.has(name),
     inStatus: IN_STATUS.has(name),
     list: LISTS.has(name),
     otherList: OTHER_LISTS.has(name),

@@ -98,7 +98,7 @@ export function evidenceStore(connection: Connection, runs: RunStore, counts: Co
         run.topic ?? '',
       );
       return rows.map(([row, key]) => {
-        const steps = query(STEPS).all(list, row ?? 0, step);
+        const steps = Array.from({ length: step + 1 }, (_, one) => query(STEP).get(list, one, row ?? 0) ?? []);
         return {
           row: Number(row),
           step,
@@ -175,8 +175,8 @@ const NEXT_UNREACHED = counting(
   '?7',
 );
 
-const STEPS = `SELECT variant, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
-  WHERE list = ? AND row = ? AND step <= ? ORDER BY step`;
+const STEP = `SELECT variant, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
+  WHERE list = ? AND step = ? AND row = ?`;
 
 function toInDoubt(row: readonly Value[]): InDoubtRow {
   return {

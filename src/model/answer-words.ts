@@ -9,11 +9,10 @@ import table from './answer-words.json' with { type: 'json' };
 /**
  * Names of fields, by what their values say.
  *
- * - `error`: anything but null, false, 0, a success word or what is empty says no.
+ * - `error`: anything but null, 0, a success word, a word of `noError` or what is empty says no.
  * - `success`: false, 0, a word for false and an empty list say no.
  * - `whenTrue` and `whenFalse`: true, or false, says no. Words of `subject` may come before (`hasBeenRejected`,
- *   `messageQueued`), and `not` or `un` turns a name of `whenFalse` around. These names count one level further down in
- *   each object and list that is not the request `repeated`.
+ *   `messageAccepted`), and `not` or `un` turns a name of `whenFalse` around.
  * - `status`: a word or a number, see `ANSWER_WORDS`. An object holds them under these names, and those of `inStatus`.
  * - `code`: a number or a word for success; anything else says no, also beside an id.
  * - `type`: only a word for a refusal, `error`, `fail`, `failure`, `fault` or `exception` says no, and only alone.

@@ -166,11 +166,11 @@ function refuseLate(doubts: readonly DoubtRow[], run: RunRecord, campaign: Campa
 /** Where the list has again an address that got an earlier message, no second one goes there. Throws exit 2. */
 function refuseSentTo(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[]): void {
   const again = new Set(ledger.changed(run).flatMap(({ key, sentBefore }) => (sentBefore ? [key] : [])));
-  const wrong = doubts.filter(({ key }) => again.has(key));
+  const wrong = doubts.filter(({ key, resend }) => (resend ?? 0) > 0 && again.has(key));
   const [first] = wrong;
   if (first === undefined) return;
   const who = `${countOf(wrong.length, 'recipient')}, the first in line ${first.line}`;
-  const message = `The list has an address again that got an earlier message, so nothing is sent once more to ${who}.`;
+  const message = `The list again has an address that got an earlier message. handbill sends no second message to ${who}.`;
   const hint =
     'Nothing was changed. Correct the list, or enter what became of the message: --as accepted or --as rejected.';
   throw refuse(problem('not-in-doubt', message, { hint }));

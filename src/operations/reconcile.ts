@@ -250,7 +250,7 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
 
 /** `unsubscribe`, `spamreport`, `Complaint`, `email.complained`, as the name of an event. */
 const OPT_OUT_EVENT =
-  /"(?:event|action|status|(?:event|notification|record)?_?type)"\s*:\s*"[^"]*(?:unsub|opt(?:ed)?[-_]?out|complain|spam|subscriptionchange)[^"]*"/i;
+  /"(?:event|action|status|(?:event|notification|record)?_?type)"\s*:\s*"[^"]*(?:unsub|opt(?:ed)?[-_]?out|complain|spam[-_ ]?(?:report|complaint)|subscriptionchange)[^"]*"/i;
 
 /** Texts of people, in an event that handbill does not understand. */
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;

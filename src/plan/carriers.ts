@@ -127,7 +127,8 @@ export async function createCarrierCheck({
     if (!isMarketing && content === null && !mayHave(text, message)) return NOTHING;
     let advice = NOTHING;
     const inText = [...text.matchAll(LINK)].map(({ index, 0: link }): Link => ({ index, link }));
-    const elsewhere = textsIn(content)
+    // No rule reads the links of an email.
+    const elsewhere = (isEmail ? [] : textsIn(content))
       .flatMap((one) => one.match(LINK) ?? [])
       .map((link): Link => ({ index: null, link }));
     const links = [...inText, ...elsewhere];

@@ -25,6 +25,9 @@ import { createLanguageCheck } from './languages.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './write-message.ts';
 
+/** Characters of entities, tags and placeholders. */
+const MAY_BE_LEFT = /[&<{%|[\]}]/;
+
 export async function createWarner({
   campaign,
   check,
@@ -119,6 +122,8 @@ export function createComparisonCheck({
       for (const index of compiled.used) {
         if (entities.has(index)) continue;
         const value = decision.recipient.values[index] ?? '';
+        // Most values have none of the characters.
+        if (!MAY_BE_LEFT.test(value)) continue;
         const placeholder = placeholderIn(value);
         const found = entityIn(value);
         const text = placeholder ?? found?.text;

@@ -164,12 +164,20 @@ const MISREAD = new RegExp(
     '(?<!\\p{L})[\u20ac\u2030\u2020\u2021\u2122](?:[\u0430-\u044f]{2}|[\u0452-\u045f])|[\u0401-\u040f][\u00a0\u00a4\u00a6-\u00a9\u00ab-\u00ae]',
     // Mac Roman as windows-1252, and the other way round: capitals and signs inside of words.
     '\\p{Ll}{2}[\u017d\u0160\u0152\u2030\u02c6\u2021\u00bf](?:\\p{Ll}|(?!\\p{L}))|.?\u0178\\p{Ll}',
-    '\\p{L}[\u00a4\u00a6\u00a7\u00ac\u00af\u00b1\u00b6\u00b8\u0192\u02c6\u02dc\u201a\u201e\u2020\u2021\u2022\u2030\u2039\u203a\u20ac\u2122]\\p{Ll}',
-    '(?<!\\p{L})(?!I)\\p{Lu}\u2014\\p{Ll}{2,}|\\p{Ll}{2}[\u00c0-\u00c2\u00c4-\u00d4\u00d6-\u00de](?!\\p{Lu})',
+    '\\p{L}[\u00a4\u00a6\u00a7\u00ac\u00af\u00b1\u00b6\u00b8\u0192\u02c6\u02dc\u201a\u201e\u2021\u2030\u2039\u203a\u20ac]\\p{Ll}',
     // ISO-8859-2 as windows-1250.
     '(?<!\\p{L})\u00a9\\p{Ll}{2}',
+  ].join('|'),
+  'u',
+);
+
+/** Also in texts that were read as they should be: a brand, a unit, a program that made small letters of ASCII alone. */
+const ODD = new RegExp(
+  [
+    '\\p{L}[\u2020\u2022\u2122\u201d]\\p{Ll}',
+    '(?<!\\p{L})(?!I)\\p{Lu}\u2014\\p{Ll}{2,}|\\p{Ll}{2}[\u00c0-\u00c2\u00c4-\u00d4\u00d6-\u00de](?!\\p{Lu})',
     // Code pages of DOS as windows-1252, and windows-1252 as one of these.
-    '\\p{L}\u201d\\p{Ll}|\\p{L}[\u00b3\u00f7\u00b1]\\p{Ll}{2}',
+    '\\p{L}[\u00b3\u00f7\u00b1]\\p{Ll}{2}',
     // Letters that an encoding did not have. A SUB at the end of a file is none.
     '\\p{L}\u001a(?=\\p{L})',
     '(?<![^\\s|,;"])(?:\\p{Lu}\\p{Ll}*\\?\\p{Ll}+|\\?{4,})(?![^\\s|,;"])',
@@ -181,13 +189,18 @@ const MISREAD = new RegExp(
 const LOST = /[\u0080-\u009f\ufffd]/;
 
 export function garbledIn(text: string): Garbled | null {
-  if (PLAIN.test(text)) return null;
-  const kinds = { 'utf-8': GARBLED, lost: LOST, misread: MISREAD } as const;
-  for (const kind of ['utf-8', 'lost', 'misread'] as const) {
+  if (isPlain(text)) return null;
+  const kinds = { 'utf-8': GARBLED, lost: LOST, misread: MISREAD, odd: ODD } as const;
+  for (const kind of ['utf-8', 'lost', 'misread', 'odd'] as const) {
     const found = kinds[kind].exec(text)?.[0];
     if (found !== undefined) return { found, kind };
   }
   return null;
+}
+
+/** Nothing but ASCII, and no `?`. */
+export function isPlain(text: string): boolean {
+  return PLAIN.test(text);
 }
 
 const PLAIN = /^[\t\n\r\x20-\x3e\x40-\x7e]*$/;

@@ -14,6 +14,7 @@ import {
   DecodeFault,
   garbledIn,
   isCodePage,
+  isPlain,
   sniffEncoding,
   type TextDecoding,
   type Utf8Suspicion,
@@ -24,6 +25,7 @@ import {
   countLines,
   emptyColumns,
   emptyRows,
+  type Garbled,
   garbledText,
   invalidEncoding,
   laterHeaderHint,
@@ -406,7 +408,8 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   const empty = { count: 0, line: 0 };
   // Checks cells only once a piece of the text is garbled; misses a pair that two pieces share.
   let isGarbled = false;
-  let garbled: Diagnostic | null = null;
+  type Find = { readonly line: number; readonly found: Garbled } | null;
+  const garbled = { first: null as Find, misread: null as Find, rowsMisread: 0, rowsForeign: 0 };
 
   async function* records(): AsyncGenerator<readonly CsvRecord[]> {
     const parser = createRecordParser({ file, line: top.restLine, delimiter: top.delimiter });
@@ -432,7 +435,9 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
         if (rows.length > 0) yield rows;
       }
       // UTF-8 is found at the end of the file, and has its own warning.
-      if (garbled?.severity === 'error' && suspicion.line() === null) throw refuse(garbled);
+      const { misread, rowsMisread, rowsForeign } = garbled;
+      if (misread !== null && rowsMisread * 2 >= rowsForeign && suspicion.line() === null)
+        throw refuse(garbledText(file, misread.line, misread.found, spec.encoding, true));
     } finally {
       await close();
     }
@@ -442,11 +447,17 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
     const rows: Row[] = [];
     for (const { fields, line } of batch) {
       const cells = isEscaped || fields.some(isFormula) ? fields.map((field) => cellOf(field, isEscaped)) : fields;
-      if (isGarbled && garbled === null) {
-        const found = garbledIn(fields.join(' | '));
+      if (isGarbled) {
+        const text = fields.join(' | ');
+        if (!isPlain(text)) garbled.rowsForeign += 1;
+        const found = garbledIn(text);
+        const inCodePage = isCodePage(spec.encoding ?? 'utf-8');
+        if (found?.kind === 'misread' && inCodePage) {
+          garbled.rowsMisread += 1;
+          garbled.misread ??= { line, found };
+        }
         // Where a code page is declared, the whole file tells whether it is UTF-8.
-        const isKnown = found?.kind === 'utf-8' && isCodePage(spec.encoding ?? 'utf-8');
-        if (found !== null && !isKnown) garbled = garbledText(file, line, found, spec.encoding);
+        if (found !== null && !(found.kind === 'utf-8' && inCodePage)) garbled.first ??= { line, found };
       }
       if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
       else if (++empty.count === 1) empty.line = line;
@@ -457,7 +468,8 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   const suspected = (): readonly Diagnostic[] => {
     const line = suspicion.line();
     if (line !== null) return [wrongEncoding(file, line, spec.encoding ?? '')];
-    return garbled === null ? [] : [garbled];
+    const { first } = garbled;
+    return first === null ? [] : [garbledText(file, first.line, first.found, spec.encoding)];
   };
   const notes = (): readonly Diagnostic[] => [
     ...suspected(),

@@ -168,14 +168,19 @@ export function wrongEncoding(file: string, line: number, encoding: ListEncoding
 }
 
 /** A part of a text that was read in a wrong encoding. */
-export type Garbled = { readonly found: string; readonly kind: 'utf-8' | 'lost' | 'misread' };
+export type Garbled = { readonly found: string; readonly kind: 'utf-8' | 'lost' | 'misread' | 'odd' };
 
-/** @param declared - by the campaign: it may be what is wrong */
+/**
+ * @param declared - by the campaign: it may be what is wrong
+ * @param isRefused - half of the rows with foreign letters are so. Saved as UTF-8 a list has the letters that the user
+ * sees, so this is for a code page, and a single odd cell never blocks a list.
+ */
 export function garbledText(
   file: string,
   line: number,
   { found, kind }: Garbled,
   declared: ListEncoding | null,
+  isRefused = false,
 ): Diagnostic {
   const read = declared === null || declared.startsWith('utf-') ? null : declared;
   const said = read === null ? 'The list holds' : `Read as ${read}, the list holds`;
@@ -190,24 +195,20 @@ export function garbledText(
       ? 'UTF-8 that was read as windows-1252 and saved again'
       : found.includes('?')
         ? 'each "?" may be a letter that another encoding did not have'
-        : 'letters that no word has so, which were read in a wrong encoding';
-  // Saved as UTF-8 the list has the letters that the user sees, so a code page is refused, and doubts never block a list.
-  if (read !== null && kind === 'misread' && !LOST_BEFORE.test(found)) {
-    const fix = `Set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}. Or save it as UTF-8, and leave \`encoding\` out.`;
+        : 'words rarely have these characters in this order, so the list may have been read in a wrong encoding';
+  if (isRefused) {
+    const fix = `Set \`recipients.encoding\` to the encoding of the program that wrote the list: ${CODE_PAGES}. Or save it as UTF-8, and leave \`encoding\` out.`;
     return problem('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint: fix });
   }
   return warning('wrong-encoding', `${said} "${found}": ${why}.`, { at: { file, line }, hint });
 }
-
-/** Letters that the encoding did not have when the list was saved: no other encoding brings them back. */
-const LOST_BEFORE = /[?\p{Cc}]/u;
 
 const EXPORT_AGAIN = 'Export the list again, as UTF-8: messages would show these characters.';
 
 /** Beginnings of other files, in small letters. Web systems name an HTML table `.xls`. */
 const OTHER_FILES: readonly (readonly [what: string, ...starts: readonly string[]])[] = [
   ['an Excel workbook or another zip archive', 'pk\u0003\u0004'],
-  ['an Excel workbook', '\u00d0\u00cf\u0011\u00e0'],
+  ['an Excel workbook', '\u00f0\u00ef\u0011\u00e0'],
   ['compressed with gzip', '\u001f\u008b'],
   ['a PDF', '%pdf-'],
   ['HTML', '<!doctype html', '<html', '<table', '<meta'],

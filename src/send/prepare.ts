@@ -332,7 +332,11 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const facts = { inputs, nowMs, takesOver: plan.campaign.recipients.each !== null };
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
   const judged = judgeElsewhere(options, elsewhere, existing);
-  const unreached = existing === null ? 0 : countUnreached(ledger, existing, plan.campaign, nowMs);
+  // A stale run stays as it is.
+  const isStale =
+    existing === null ||
+    (!options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, existing)));
+  const unreached = isStale ? 0 : countUnreached(ledger, existing, plan.campaign, nowMs);
   return {
     list,
     estimate,

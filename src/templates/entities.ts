@@ -59,12 +59,11 @@ function* entitiesIn(text: string): Generator<Entity> {
 
 /** Such as `&ccedil;` or `<br>`; null: there is none. */
 export function entityIn(value: string): Entity | null {
-  return value.includes('&') || value.includes('<') ? (entitiesIn(value).next().value ?? null) : null;
+  return entitiesIn(value).next().value ?? null;
 }
 
 /** Such as `*|FNAME|*` or `{{name}}` in a value, which the program that wrote it did not fill in; null: there is none. */
 export function placeholderIn(value: string): string | null {
-  if (!/[{%|[\]}]/.test(value)) return null;
   return /\{\{[^{}\r\n]{1,100}\}\}/.exec(value)?.[0] ?? value.match(CERTAIN)?.[0] ?? null;
 }
 
@@ -83,7 +82,7 @@ const CERTAIN = new RegExp(
   [
     String.raw`\*\|(?<merge>[^|\r\n]{1,100})\|\*|<%=?(?<embedded>[^%\r\n]{1,100})%>|\{%(?<logic>[^%\r\n]{1,100})%\}`,
     String.raw`%%(?<percent>\w[\w .-]{0,50})%%|%recipient\.(?<recipient>[\w.]{1,50})%|\[\[(?<square>\w[\w .-]{0,50})\]\]`,
-    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}|\uff5b{1,3}(?<wide>[^\uff5b\uff5d\r\n]{1,100})\uff5d{1,3}`,
+    String.raw`[$#]\{(?<path>[a-z_]\w*(?:\.\w+)+)\}|\uff5b{2,3}(?<wide>[^\uff5b\uff5d\r\n]{1,100})\uff5d{2,3}`,
   ].join('|'),
   'gi',
 );

@@ -77,7 +77,8 @@ export function damageOf(cell: string): Damage | null {
   if (cell.length > LONGEST_WORDS || !MAY_BE_DAMAGED.test(cell)) return null;
   const text = compared(cell);
   if (SCIENTIFIC.test(text)) return 'scientific';
-  if (ERROR_VALUE.test(text) || ERROR_WORDS.has(HASHED.exec(text.toUpperCase())?.[1] ?? '')) return 'error-value';
+  if (ERROR_VALUE.test(text)) return 'error-value';
+  if (!HASHTAG.test(text) && ERROR_WORDS.has(HASHED.exec(text.toUpperCase())?.[1] ?? '')) return 'error-value';
   if (ERROR_NAMES.has(SIGNED.exec(text)?.[1] ?? '')) return 'error-value';
   if (NO_VALUES.has(text) || NO_DATE.test(text) || NO_OBJECT.test(text)) return 'no-value';
   if (EMPTY_WORDS.has(/^[([<{](.+)[)\]>}]$/u.exec(text.toLowerCase())?.[1] ?? '')) return 'no-value';
@@ -101,7 +102,7 @@ export function doubtOf(cell: string): { readonly doubt: Doubt; readonly part: s
 /** `=?UTF-8?Q?`, before a text of an email header that ends with `?=` (RFC 2047). */
 const ENCODED_WORD = /=\?[\w-]+\?[bq]\?(?=[^?\s]*\?=)/i;
 /** A letter as JSON or quoted-printable (RFC 2045) encodes it. */
-const ESCAPED = /\\u[\da-f]{4}|=[CDE][\dA-F]=[89AB][\dA-F]/i;
+const ESCAPED = /\\u[\dA-Fa-f]{4}|=[CDE][\dA-F]=[89AB][\dA-F]/;
 /** A formula whose first operand is a cell, a function or a cell of another sheet. */
 const FORMULA =
   /^=\s*[-+(@]?\s*(?:\$?[A-Z]{1,3}\$?\d{1,7}(?![\p{L}\p{N}])|[\p{Lu}][\p{Lu}\d.]+\(|(?:\w+|'[^']+')!\$?[A-Z])/u;
@@ -145,6 +146,8 @@ const ERROR_VALUE =
   /^(?:#[¡¿]?[\p{L}.]+\/0!?|#\p{Lu}{1,2}\/\p{Lu}!?|#N\/A .*|#{3,}|(?:[Ee]rr(?:or|eur|o)?|Fehler|Fejl|Fel|Feil|Fout|Virhe|Chyba|Błąd|Hiba|Hata|Ошибка|Помилка|エラー|错误|錯誤):5\d\d)$/u;
 
 /** `#NV`, `#SAKNAS!`. */
+/** `#type`, which people write. */
+const HASHTAG = /^#\p{Ll}+$/u;
 const HASHED = /^#[¡¿]?(.+?)[!?]?$/u;
 /** `#REF!`, `#¿NOMBRE?`, and other words in capitals. */
 const SIGNED = /^#[¡¿]?(\p{Lu}[\p{Lu}\p{Lo}\p{M}\d'’_./]+)[!?]$/u;

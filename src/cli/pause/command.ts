@@ -43,7 +43,7 @@ async function resume(context: CommandContext, flags: Flags<typeof RESUME_FLAGS>
   const first =
     ended === null
       ? `Nothing changed: ${scope} was not paused.`
-      : `${pausedScope(ended)} is resumed. Nothing was sent by that: continue with \`${nextCommand('send')}\`, or leave it to \`${nextCommand('due', ...envWords(ended.environment))}\`.`;
+      : `${pausedScope(ended)} is resumed. Nothing was sent by that: continue with \`${nextCommand('send', ended.campaign ?? 'CAMPAIGN', ...envWords(ended.environment))}\`, or leave it to \`${nextCommand('due', ...envWords(ended.environment))}\`.`;
   const lines = [first, ...remaining.map((pause) => `Still paused: ${pauseText(pause)}`)];
   await context.out(lines.map((line) => `${safeLine(line)}\n`).join(''));
   await sayLedger(context, flags.ledger);

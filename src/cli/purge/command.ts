@@ -94,7 +94,7 @@ function waitingLine({ waiting }: PurgeResult): string {
   if (waiting === 0) return '';
   const [stays, it] = waiting === 1 ? ['stays', 'it'] : ['stay', 'them'];
   const who = countOf(waiting, 'reply', 'replies');
-  return `${who} that may mean to opt out ${stays} until you have read ${it}: handbill replies review\n`;
+  return `${who} that may mean to opt out ${stays} until you have read ${it}: ${nextCommand('replies', 'review')}\n`;
 }
 
 /** `1,200 reports and 3 replies that came in before were taken out.` */

@@ -3,6 +3,7 @@ import { createWallTime } from '../../report/locale.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { type ListFormat, listText } from '../../util/list-text.ts';
+import { nextCommand } from '../../util/next-command.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { displayWidth, type ItemColumn, indentedLines, itemTable } from '../../util/table.ts';
 
@@ -37,7 +38,8 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
   else yield replyTable(first, shown);
   if (first.length < count)
     yield `... and ${number(count - first.length)} more: --full shows them, --format csv too.\n`;
-  if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} waiting for review: handbill replies review\n`;
+  if (toReview > 0)
+    yield `\n${countOf(toReview, 'reply', 'replies')} waiting for review: ${nextCommand('replies', 'review')}\n`;
 }
 
 function replyTable(replies: readonly ReceivedReply[], { full, width, timeZone }: RepliesShown): string {

@@ -129,7 +129,7 @@ function runsTable(
       ? { title: 'commit', cell: shortCommits }
       : { title: 'in doubt', ...right, cell: inDoubt, wanted: () => isWhole || doubts },
   ];
-  return `${itemTable(runs, columns, { width })}${doubts ? IN_DOUBT : ''}`;
+  return `${itemTable(runs, columns, { width })}${doubts ? whoIsInDoubt() : ''}`;
 }
 
 /** The share of those who are to be sent to: recipients that a rule leaves out are no progress. */
@@ -154,4 +154,4 @@ function shortCommits({ commits = [] }: Report): string {
   return `${last.commit.slice(0, 8)}${last.clean ? '' : '*'}${others}`;
 }
 
-const IN_DOUBT = '\nWho is in doubt, and what to do about it: handbill doubt list\n';
+const whoIsInDoubt = (): string => `\nWho is in doubt, and what to do about it: ${nextCommand('doubt', 'list')}\n`;
