@@ -1,6 +1,6 @@
 /**
- * Always quoted, with a leading `'` where a spreadsheet would run a formula (`=`, `+`, `-`, `@`, also in full width, and the
- * controls that it skips), so also before phone numbers. `unguardCell` removes it. Null: an empty cell.
+ * Always quoted, with a leading `'` where a spreadsheet would run a formula (`=`, also behind blanks, `+`, `-`, `@`, also in
+ * full width, and the controls that it skips), so also before phone numbers. `unguardCell` removes it. Null: an empty cell.
  */
 export function csvCell(value: string | number | null): string {
   if (value === null) return '""';
@@ -41,7 +41,7 @@ export const TEXT_FORMULA = String.raw` *= *(?:T\()?"((?:[^"]|"")*)"\)? *`;
 
 // A value that itself begins with `'=` gets a second one: otherwise reading it back would lose the first. The pattern
 // is made from a string because it has to name control characters.
-const NEEDS_GUARD = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
+const NEEDS_GUARD = /^'*(?: *=|[+\-@\t\r\n\0＝＋－＠])/;
 /** Begins the columns that a report adds. The file can be sent as a list again: no template needs them. */
 export const REPORT_COLUMN_PREFIX = 'handbill_';
 

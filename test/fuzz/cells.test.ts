@@ -177,7 +177,7 @@ function listWith(text: string): string {
 
 /** As texts are read and sent: without the guard of a spreadsheet, composed, with plain line ends where they are text. */
 function asRead(text: string): string {
-  return /^'+[=+\-@\t\r\n\0＝＋－＠]/.test(text) ? text.slice(1) : text;
+  return /^'+(?: *=|[+\-@\t\r\n\0＝＋－＠])/.test(text) ? text.slice(1) : text;
 }
 
 function normal(value: unknown): unknown {

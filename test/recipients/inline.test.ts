@@ -156,5 +156,8 @@ test('a list in the campaign file is the same list as in a CSV', async () => {
     expect(written.map((row) => row.values)).toEqual(fromFile.rows.map((row) => row.values));
     expect(fromFile.rows.map((row) => row.row)).toEqual(written.map((_, i) => i));
   });
-  await fc.assert(property, { numRuns: process.env['HANDBILL_FULL'] === '1' ? 1500 : 60 });
+  await fc.assert(property, {
+    numRuns: process.env['HANDBILL_FULL'] === '1' ? 1500 : 60,
+    examples: [[{ columns: ['a'], values: [[' =""']] }]],
+  });
 });
