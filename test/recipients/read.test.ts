@@ -137,6 +137,12 @@ const REFUSED: readonly Refused[] = [
     found: ['invalid-encoding -:-'],
     says: /Excel/,
   },
+  {
+    label: 'a workbook of Excel 97 to 2003',
+    content: Buffer.from('\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', 'latin1'),
+    found: ['invalid-encoding -:-'],
+    says: /an Excel workbook/,
+  },
   ...[
     ['HTML', '\ufeff\n <TABLE><tr><td>msisdn</td></tr></TABLE>\n'],
     ['XML', '<?xml version="1.0"?>\n<Workbook/>\n'],
