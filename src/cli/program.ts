@@ -123,6 +123,8 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
       getOutHasColors: () => context.colour.out,
       getErrHasColors: () => context.colour.err,
     })
+    // Else a command would get the options behind the name of its part.
+    .enablePositionalOptions()
     .exitOverride()
     .showSuggestionAfterError();
   program.helpInformation = overview;

@@ -113,6 +113,7 @@ export function eventStore(connection: Connection): EventStore {
             continue;
           }
           tally[COUNTED_AS[event.kind]]++;
+          if (event.kind === 'unread' && event.optsOut === true) unassigned.push('');
           if (event.kind === 'delivery' && event.cause === 'opted-out' && event.address !== null) {
             optOut(event.address, 'report');
           }

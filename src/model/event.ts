@@ -72,6 +72,8 @@ export interface UnreadEvent {
   readonly kind: 'unread';
   /** The JSON of the event, at most 64 KiB. */
   readonly body: string;
+  /** By its name (`email.complained`), somebody wants no more messages, and no setting tells who. */
+  readonly optsOut?: true;
 }
 
 export type WebhookEvent = DeliveryReport | Reply | UnreadEvent;

@@ -243,14 +243,10 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
     return cause === 'opted-out' && address !== null ? { from: address, replyId: null, isReply: false } : null;
   }
   const isOne =
-    OPT_OUT_EVENT.test(event.body) ||
+    event.optsOut === true ||
     [...event.body.matchAll(TEXTS)].some(([, text = '']) => isStop(String(JSON.parse(`"${text}"`))));
   return isOne ? { from: '', replyId: null, isReply: false } : null;
 }
-
-/** `unsubscribe`, `spamreport`, `Complaint`, `email.complained`, as the name of an event. */
-const OPT_OUT_EVENT =
-  /"(?:event|action|status|(?:event|notification|record)?_?type)"\s*:\s*"[^"]*(?:unsub|opt(?:ed)?[-_]?out|complain|spam[-_ ]?(?:report|complaint)|subscriptionchange)[^"]*"/i;
 
 /** Texts of people, in an event that handbill does not understand. */
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;

@@ -10,11 +10,25 @@ import { safeLine } from '../util/escape.ts';
 import { nextCommand } from '../util/next-command.ts';
 import { mask } from '../util/redact.ts';
 
-/** For senders that are neither a number nor an email address; their message may be found a moment later. */
-export function unassignedOptOuts(senders: readonly string[]): string | null {
-  if (senders.length === 0) return null;
+/**
+ * For senders that are neither a number nor an email address; their message may be found a moment later. An empty one
+ * stands for an event that names none.
+ */
+export function unassignedOptOuts(all: readonly string[]): string | null {
+  const senders = all.filter((sender) => sender !== '');
+  const said = [...(senders.length < all.length ? [UNNAMED_OPT_OUT] : []), ...unreadable(senders)];
+  return said.length === 0 ? null : said.join('; ');
+}
+
+const UNNAMED_OPT_OUT =
+  'an event that seems to be an opt-out names no sender that handbill can read: no recipient is suppressed; find out who wrote, and use handbill suppress add. webhook.fields and webhook.optOut of the environment tell handbill how to read such events';
+
+function unreadable(senders: readonly string[]): readonly string[] {
+  if (senders.length === 0) return [];
   const who = senders.length === 1 ? 'an opt-out came from a sender' : `${senders.length} opt-outs came from senders`;
-  return `${who} that cannot be read as an address, such as ${safeLine(mask(senders[0] ?? ''))}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`;
+  return [
+    `${who} that cannot be read as an address, such as ${safeLine(mask(senders[0] ?? ''))}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`,
+  ];
 }
 
 /** After a review: opt-outs for which nothing could be suppressed. */

@@ -191,6 +191,10 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
     takeField('text', level, fields, (value) => textOf(value) || null, { reach: 'event', trace }) ??
     takeField('text', level, fields, textOf, { reach: 'event', trace });
   if (written === null || text === null) return null;
+  const isOptOut = optsOut(level, reading);
+  const meaning = isOptOut ? 'opt-out' : meanings.meaningOf(text);
+  // Else a provider tells about somebody, and the sender may be ourselves.
+  if (!isOptOut && namesOptOut(level, meaning === 'opt-out' ? COMPLAINT : NAMES_OPT_OUT)) return null;
   const { address, channel: byAddress } = readAddress(written, reading);
   const to =
     takeField('to', level, fields, addressOf, { trace }) ?? takeField('ownNumber', level, fields, addressOf, { trace });
@@ -204,7 +208,7 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
     to: readAddress(to, reading).address,
     channel: readChannel(level, reading, trace) ?? byAddress,
     text,
-    meaning: optsOut(level, reading) ? 'opt-out' : meanings.meaningOf(text),
+    meaning,
     atMs: readAt(level, nowMs, fields, trace, 'repliedAt'),
   };
 }
@@ -215,6 +219,26 @@ function optsOut(level: Level, { optOut: { pointers, words } }: Reading): boolea
     at !== null &&
     (pointers.some((pointer) => words.has(foldName(String(follow(at.value, pointer))))) || says(at.parent));
   return pointers.length > 0 && says(level);
+}
+
+/** `"event":"unsubscribe"`, `"type":"email.complained"`, `"unsubscribed":true`, also as JSON in a text of an envelope. */
+export const NAMES_OPT_OUT = namePattern(
+  'unsub|opt(?:ed)?[-_]?out|complain|spam[-_ ]?(?:report|complaint)|subscriptionchange',
+  '"unsubscribe(?:d|All)?\\\\*"\\s*:\\s*true',
+);
+/** An opt-out that no person writes to us. */
+const COMPLAINT = namePattern('complain|spam[-_ ]?(?:report|complaint)');
+
+function namePattern(words: string, ...others: readonly string[]): RegExp {
+  const name = String.raw`"(?:event|action|status|(?:event|notification|record)?_?type)\\*"\s*:\s*\\*"[^"]*(?:${words})`;
+  return new RegExp([name, ...others].join('|'), 'i');
+}
+
+/** Whether the event, or what holds it, has such a name; what lies deeper in it may be a text of a person. */
+export function namesOptOut(level: Level | null, pattern = NAMES_OPT_OUT): boolean {
+  if (level === null) return false;
+  const own = Object.entries(level.value ?? {}).filter(([, inner]) => typeof inner !== 'object');
+  return pattern.test(JSON.stringify(Object.fromEntries(own))) || namesOptOut(level.parent, pattern);
 }
 
 function messageIdIn({ meanings }: Reading): (value: unknown) => string | null {

@@ -8,7 +8,9 @@ import {
   type EventMeanings,
   foldChannels,
   isReceived,
+  NAMES_OPT_OUT,
   type Naming,
+  namesOptOut,
   namingOf,
   type Reading,
   readReply,
@@ -135,7 +137,7 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
     // An unreadable event is kept as a whole, with all recipients, and so only once.
     if (read === null && (isKept || isEmptyEnvelope(level, reading.fields))) continue;
     isKept ||= read === null;
-    const event = read ?? unread(level.value);
+    const event = read ?? unread(level.value, namesOptOut(level));
     into.push(event);
     follow?.(event, level, found);
     if (event.kind === 'reply') return;
@@ -193,8 +195,9 @@ function stateSaid(
   );
 }
 
-function unread(value: unknown): UnreadEvent {
-  return { kind: 'unread', body: cutText(JSON.stringify(value) ?? 'null', MAX_UNREAD) };
+function unread(value: unknown, optsOut = false): UnreadEvent {
+  const body = cutText(JSON.stringify(value) ?? 'null', MAX_UNREAD);
+  return { kind: 'unread', body, ...(optsOut || NAMES_OPT_OUT.test(body) ? { optsOut: true } : {}) };
 }
 
 /** Depth of envelopes. WhatsApp has four. */

@@ -100,6 +100,11 @@ test.each([
   { event: 'spamreport', email: 'a@example.com' },
   { notificationType: 'Complaint', complaint: { complainedRecipients: [{ emailAddress: 'a@example.com' }] } },
   { msys: { unsubscribe_event: { type: 'list_unsubscribe', rcpt_to: 'a@example.com' } } },
+  { type: 'email.complained', data: { email_id: '1', from: 'us@example.com', to: ['a@example.com'] } },
+  { type: 'contact.updated', data: { email: 'a@example.com', unsubscribed: true } },
+  { Type: 'Notification', Message: '{"notificationType":"Complaint","mail":{"source":"us@example.com"}}' },
+  { RecordType: 'SpamComplaint', Email: 'a@example.com', From: 'us@example.com', Content: 'a copy of our message' },
+  { RecordType: 'SpamComplaint', Email: 'a@example.com', From: 'us@example.com', Content: 'unsubscribe' },
 ])('an event that is not understood and seems to be an opt-out is an error: %j', async (event) => {
   const known = { messageId: 'x', status: 'delivered', to: NUMBER };
   const other = { event: 'open', email: 'a@example.com', headers: 'list-unsubscribe' };
@@ -121,6 +126,14 @@ test('a STOP that answers a known message suppresses its recipient, whatever its
   expect(await suppressedIn(root)).toEqual([NUMBER]);
 });
 
+test('the sender of a complaint is not taken for the one who complained, and a STOP beside a name is one', async () => {
+  const complaint = { RecordType: 'SpamComplaint', Email: 'a@example.com', From: 'us@example.com', Content: 'STOP' };
+  const stop = { type: 'opt_out', from: NUMBER, text: 'STOP' };
+  const root = await givenProject('events.jsonl', [complaint, stop].map((one) => JSON.stringify(one)).join('\n'));
+  expect((await handbillHere(root, ['listen', '--from', 'events.jsonl'])).status).toBe(2);
+  expect(await suppressedIn(root)).toEqual([NUMBER]);
+});
+
 test('a receiver holds it, says so, and does not count it', async () => {
   const root = await givenProject('x.txt', '');
   const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
@@ -138,6 +151,12 @@ test('a receiver holds it, says so, and does not count it', async () => {
   );
   await recorder.record(read.events, 'sandbox');
   expect(lines.join('\n')).toMatch(/cannot be read as an address.*no recipient is suppressed/);
+  const unnamed = interpreterOf(reading, 'sandbox').interpret(
+    Buffer.from('{"event":"spamreport","email":"a@example.com"}'),
+    Date.now(),
+  );
+  await recorder.record(unnamed.events, 'sandbox');
+  expect(lines.join('\n')).toMatch(/names no sender[^\n]*no recipient is suppressed[^\n]*webhook\.optOut/);
   expect(counted).toEqual([]);
   expect(ledger.events.counts().replies).toBe(1);
   const review = { meaning: 'opt-out', who: 'jane', atMs: Date.now() } as const;
