@@ -71,7 +71,7 @@ export function resultSchema(kind: (typeof RESULTS)[number]) {
   return JSON.parse(text) as AnySchema & { readonly definitions?: Readonly<Record<string, AnySchema>> };
 }
 
-/** `LogFields`: the fields that records of each event have, besides those that all have. */
+/** `LogFields`: for each event, the fields that its records have beside the common ones. */
 function fieldsBy(name: string, branches: readonly AnySchema[]): string {
   const fields = branches.map(({ properties = {}, required = [] }) => {
     const [word] = Object.values<AnySchema>(properties).map((one) => JSON.stringify(one.const));

@@ -72,7 +72,7 @@ export interface UnreadEvent {
   readonly kind: 'unread';
   /** The JSON of the event, at most 64 KiB. */
   readonly body: string;
-  /** By its name (`email.complained`), somebody wants no more messages, and no setting tells who. */
+  /** By its name (`email.complained`), a recipient opts out, and no setting tells who. */
   readonly optsOut?: true;
 }
 

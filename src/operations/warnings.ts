@@ -11,8 +11,8 @@ import { nextCommand } from '../util/next-command.ts';
 import { mask } from '../util/redact.ts';
 
 /**
- * For senders that are neither a number nor an email address; their message may be found a moment later. An empty one
- * stands for an event that names none.
+ * For senders that are neither a number nor an email address; their message may be found a moment later. It is empty
+ * where an event names none.
  */
 export function unassignedOptOuts(all: readonly string[]): string | null {
   const senders = all.filter((sender) => sender !== '');

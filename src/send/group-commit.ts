@@ -147,7 +147,7 @@ export function createGroupCommit(
     },
     /** Resolves when everything passed so far is on disk. */
     written,
-    /** `written` at the end of a start: no more calls follow. */
+    /** `written`, as the last call of a start. */
     flush(): Promise<void> {
       flushing = true;
       return written();

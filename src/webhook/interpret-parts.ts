@@ -193,7 +193,7 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
   if (written === null || text === null) return null;
   const isOptOut = optsOut(level, reading);
   const meaning = isOptOut ? 'opt-out' : meanings.meaningOf(text);
-  // Else a provider tells about somebody, and the sender may be ourselves.
+  // Else a provider tells about a recipient, and the sender may be ourselves.
   if (!isOptOut && namesOptOut(level, meaning === 'opt-out' ? COMPLAINT : NAMES_OPT_OUT)) return null;
   const { address, channel: byAddress } = readAddress(written, reading);
   const to =

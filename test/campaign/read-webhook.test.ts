@@ -24,7 +24,7 @@ function read(webhook: string) {
 }
 
 golden(
-  'what is wrong with webhooks is said at its place, and no secret is',
+  'handbill names what is wrong with webhooks at its place, and shows no secret',
   'campaign/webhooks',
   async (input, label) => {
     const isProject = label.startsWith('handbill.yaml');

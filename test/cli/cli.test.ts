@@ -132,3 +132,17 @@ test('bash completes with the script', async () => {
   const { stdout } = await promisify(execFile)('bash', ['-c', script]);
   expect(stdout).toBe('suppress\ncsv\n--output --outcome\n');
 });
+
+test('an option behind the name of a part is that of the part', async () => {
+  const made = await projectWith(HELLO);
+  for (const args of [
+    ['worker', 'list'],
+    ['runs', 'close', 'x'],
+    ['doubt', 'list', 'x'],
+    ['replies', 'list'],
+  ]) {
+    const { out, err } = await handbillHere(made.root, [...args, '--ledger', './elsewhere.db']);
+    expect([args, `${out}${err}`]).toEqual([args, expect.not.stringContaining('.handbill/ledger.db')]);
+  }
+  await made.remove();
+});

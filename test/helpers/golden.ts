@@ -6,19 +6,19 @@ import type { Diagnostic } from '../../src/errors.ts';
 const FOLDER = join(import.meta.dirname, '..', 'golden');
 
 /**
- * A test of a table that lies in `test/golden` as text: inputs, each with all that is said of it. `vitest -u` writes anew
- * what is said; the inputs and the comments stay. A case is a line, or a block that ends with an empty line:
+ * A test of a table in `test/golden`: inputs, each with all that handbill answers. `vitest FILE -u` writes the answers
+ * anew; inputs and comments stay. A case is a line, or a block that ends with an empty line:
  *
  * ```text
  * # a comment
- * input => what is said
+ * input => the answer
  *
  * === label
  * | input, line by line; where there is none, the label is the input
- * what is said, line by line
+ * the answer, line by line
  * ```
  *
- * @param say - what is said of an input: a text, texts, or data; an error is said too
+ * @param say - answers an input with a text, texts or data; the text of an error is an answer too
  */
 export function golden(title: string, name: string, say: (input: string, label: string) => unknown): void {
   // A table has as long as all its cases by themselves.

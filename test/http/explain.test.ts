@@ -17,7 +17,7 @@ function said(body: string, status = 200, rules: readonly AnswerRule[] = []): st
   return stateAnswer(explainAnswer(facts, ANN, verdict, wire));
 }
 
-golden('what decided about an answer is said, without an address', 'http/explain', (input) => {
+golden('handbill names what decided about an answer, without an address', 'http/explain', (input) => {
   const [, status = '', body = '', rule] = /^(\d+) (.*?)(?: \| (.*))?$/.exec(input) ?? [];
   const line = said(body, Number(status), rule === undefined ? [] : [{ ...RULE, ...JSON.parse(rule) }]);
   return line.replaceAll(ANN.to, 'THE ADDRESS');

@@ -40,12 +40,16 @@ it('compares with the word `today` where the column is said to hold text', () =>
 });
 
 // The property in segment.property.test.ts says what the operators mean; these are the cells and names that it does not have.
-golden('a query says who is meant and why another is not, or is refused', 'recipients/segment', (input) => {
-  const [query, ...people] = input.split('\n').map((line) => JSON.parse(line));
-  if (people.length === 0) return diagnosticLines(refused(query), AT.file);
-  const { judge, why } = compile(query);
-  return people.map((cells) => (judge(rowOf(cells)) === 'in' ? 'in' : `out: ${why(rowOf(cells))}`));
-});
+golden(
+  'a query chooses the recipients and tells why it leaves others out, or handbill refuses it',
+  'recipients/segment',
+  (input) => {
+    const [query, ...people] = input.split('\n').map((line) => JSON.parse(line));
+    if (people.length === 0) return diagnosticLines(refused(query), AT.file);
+    const { judge, why } = compile(query);
+    return people.map((cells) => (judge(rowOf(cells)) === 'in' ? 'in' : `out: ${why(rowOf(cells))}`));
+  },
+);
 
 describe('who is meant', () => {
   it('one of ten thousand values', () => {

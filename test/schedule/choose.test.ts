@@ -54,7 +54,7 @@ function chosen({
   );
 }
 
-golden('what is due is sent once, and what is late is said', 'schedule/choose', (input) => {
+golden('what is due goes out once, and the answer names what is late', 'schedule/choose', (input) => {
   const { runs = [], ...look } = JSON.parse(input);
   return chosen({ ...look, runs: runs.map(({ occurrence, ...more }: KnownRun) => run(occurrence, more)) });
 });

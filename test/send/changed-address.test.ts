@@ -172,7 +172,7 @@ describe('an address that was corrected after the message had gone out', () => {
     expect(record).toMatchObject({ to: THIRD, listTo: NEW, earlier: [{ to: OLD }, { to: NEW }] });
   });
 
-  it('is said to be refused where the API refuses it, by the send and by each later report', async () => {
+  it('counts as refused where the API refuses it, in the send and in each later report', async () => {
     using here = project();
     await corrected(here);
     refused = NEW;
@@ -185,7 +185,7 @@ describe('an address that was corrected after the message had gone out', () => {
     expect(JSON.parse(out)).toMatchObject({ totals: { accepted: 2 }, secondMessages: { refused: 1, failed: 0 } });
   });
 
-  it('is said not to have gone out where the API could not be reached', async () => {
+  it('counts as not sent where the API could not be reached', async () => {
     using here = project();
     await corrected(here);
     await send('hello', { ...options(here), allow: ['input-changed'] });
