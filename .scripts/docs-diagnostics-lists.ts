@@ -81,7 +81,7 @@ export const LISTS = {
   },
   'wrong-encoding': {
     cause:
-      '`recipients.encoding` names a code page, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in a code page is hardly ever valid UTF-8 by chance. Or the code page is another one than the list was written in, which shows in words such as `йЧБО` (KOI8-R, read as windows-1251) or `RenŽe` (Mac Roman, read as windows-1252): then it is an error. Or the list holds U+FFFD or a control character: a program could not read its letters before it was saved.',
+      '`recipients.encoding` names a code page, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in a code page is hardly ever valid UTF-8 by chance. Or the code page is another one than the list was written in, which shows in words such as `йЧБО` (KOI8-R, read as windows-1251) or `RenŽe` (Mac Roman, read as windows-1252): an error where half of the rows with letters beyond ASCII are so, else a warning. Or the list holds U+FFFD or a control character: a program could not read its letters before it was saved.',
     fix: 'Set `recipients.encoding: utf-8`. The line is that of the first such character: if `handbill preview` shows it as it should be, nothing has to be done. Where another code page wrote the list, name that one (`koi8-r`, `macintosh`), or save the list as UTF-8 and leave `encoding` out. Where the list itself holds texts such as `RenÃ©e`, export it again as UTF-8.',
     example: {
       files: {

@@ -74,7 +74,7 @@ export const CODES = {
   'csv-empty-columns': 'handbill skips columns at the end of each row that have no name and no values.',
   'csv-no-rows': 'The list has a header but no rows.',
   'wrong-encoding':
-    'The list is read in a code page, but all of it is valid UTF-8; it holds letters that no word has so; or it was read wrongly before it was saved (`RenÃ©e`, U+FFFD).',
+    'The list is read in a code page, but all of it is valid UTF-8; its words have letters in an order that no word has; or it was read wrongly before it was saved (`RenÃ©e`, U+FFFD).',
   'list-too-old': 'The list was written longer ago than `recipients.maxAge` allows.',
   'list-too-short':
     'The list has fewer recipients than `limits.minRecipients` asks for, or none where the campaign goes out by its schedule.',

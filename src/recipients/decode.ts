@@ -149,7 +149,7 @@ const GARBLED = new RegExp(
   'u',
 );
 
-/** Letters that no word has so, because the text was read in another encoding than it was written in. */
+/** Letters in an order that no word has, because the text was read in another encoding than it was written in. */
 const MISREAD = new RegExp(
   [
     // UTF-8 as windows-1251, windows-1250, Mac Roman and the code pages of DOS.

@@ -151,7 +151,7 @@ export function nulCharacter(file: string, line: number, encoding: ListEncoding)
 }
 
 export function invalidEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
-  const hint = `Save it as "CSV UTF-8", or set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}.`;
+  const hint = `Save it as "CSV UTF-8", or set \`recipients.encoding\` to the encoding of the program that wrote it: ${CODE_PAGES}.`;
   return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, { at: { file, line }, hint });
 }
 
